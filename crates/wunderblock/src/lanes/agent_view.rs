@@ -8,7 +8,7 @@ use crate::compaction::compact::history::marked_events;
 use crate::lanes::explain::entry::{EntryDescription, describe_entries};
 use crate::lanes::explain::found::spelling;
 use crate::lanes::explain::placement::around;
-use crate::ledger::reading::stored::read_texts;
+use crate::ledger::reading::stored::{read_texts, rows_at};
 use crate::ledger::session::Session;
 use crate::limits;
 use crate::recall::grep::{GrepOptions, Match};
@@ -20,7 +20,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_store::{Answer, EventFilter, Marked, Query};
+use wunderblock_store::{Answer, Marked, Query};
 
 /// Maximum number of tokens in the user's latest messages that Codex keeps next to its summary. Source:
 /// `COMPACT_USER_MESSAGE_MAX_TOKENS` in Codex.
@@ -248,13 +248,7 @@ async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Er
 
 /// Returns the positions among `seqs` that hold messages.
 async fn said_at(session: &Session, seqs: Vec<Seq>) -> Result<BTreeSet<Seq>, Error> {
-    let query = Query::At {
-        tenant: session.engine.tenant.no,
-        stream: session.id.clone(),
-        seqs,
-        filter: EventFilter::default(),
-    };
-    let rows = session.engine.ask(query, Answer::events).await?;
+    let rows = rows_at(&session.engine, &session.id, seqs).await?;
     Ok(rows.into_iter().filter(|row| row.kind == "message.appended").map(|row| row.seq).collect())
 }
 

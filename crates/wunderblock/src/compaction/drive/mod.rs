@@ -11,7 +11,7 @@ use crate::base::parallel::on_thread;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::query_batch::{QueryBatch, marked};
 use crate::ledger::reading::reductions::known_reductions;
-use crate::ledger::reading::stored::{decode_event, read_more_texts, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_more_texts, read_texts, rows_at};
 use crate::ledger::recording::record::append_events;
 use crate::ledger::session::Session;
 use crate::ledger::texts::Texts;
@@ -29,7 +29,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::plan::Injection;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
-use wunderblock_store::{Answer, Commit, EventFilter, Query, Write, codec};
+use wunderblock_store::{Answer, Commit, Query, Write, codec};
 
 impl Session {
     /// Returns the data that is the same for all work on this session.
@@ -142,30 +142,26 @@ async fn append(session: &Session, wanted: AppendWanted) -> Result<(), Error> {
 
 /// Reads the events at positions.
 async fn read_at(session: &Session, seqs: Vec<Seq>) -> Result<Vec<Event>, Error> {
-    let (tenant, stream, filter) = (session.engine.tenant.no, session.id.clone(), EventFilter::default());
-    let rows = session.engine.ask(Query::At { tenant, stream, seqs, filter }, Answer::events).await?;
+    let rows = rows_at(&session.engine, &session.id, seqs).await?;
     rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
 }
 
 /// Returns older messages that match a query, best first.
 async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>, Error> {
-    let (engine, stream) = (&session.engine, &session.id);
     let options = SearchOptions {
-        session: Some(stream.clone()),
+        session: Some(session.id.clone()),
         order: SearchOrder::Ranked,
         limit: RECALL_HITS,
         free_text: true,
         messages_only: true,
         ..SearchOptions::default()
     };
-    let found = search(engine, query, &options).await?;
-    let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
-    let at =
-        Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs, filter: EventFilter::default() };
+    let found = search(&session.engine, query, &options).await?;
+    let seqs = found.hits.iter().map(|hit| hit.seq).collect();
     let mut hits = Vec::new();
-    for row in engine.ask(at, Answer::events).await? {
-        if let Some(Fact::MessageAppended(said)) = decode_event(engine, stream, &row)?.fact {
-            hits.extend(answer(query, row.seq, &said.message));
+    for event in read_at(session, seqs).await? {
+        if let Some(Fact::MessageAppended(said)) = &event.fact {
+            hits.extend(answer(query, event.seq, &said.message));
         }
     }
     Ok(hits)

@@ -7,6 +7,7 @@ use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::state::refuse_unsettled;
 use crate::compaction::drive::run_build;
+use crate::lanes::turn::{next_due, turn};
 use crate::ledger::session::{Session, in_overlay};
 use crate::request::build::Build;
 use crate::request::desk::Desk;
@@ -16,8 +17,6 @@ pub(crate) use built::unreached;
 use std::sync::Arc;
 use wunderblock_core::compact::Due;
 use wunderblock_core::message::Message;
-
-use super::turn::{next_due, turn};
 
 impl Session {
     /// Builds the next request and records it. If even the smallest request does not fit, that is recorded as

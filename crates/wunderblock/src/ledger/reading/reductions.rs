@@ -2,12 +2,12 @@
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::reading::stored::decode_event;
+use crate::ledger::reading::stored::{decode_event, rows_at};
 use std::collections::HashSet;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, EventFilter, Query, StreamInfo, StreamKind};
+use wunderblock_store::{Answer, Query, StreamInfo, StreamKind};
 
 /// Maximum number of events holding a text that are examined.
 const MAX_HOLDERS: u64 = 64;
@@ -27,9 +27,7 @@ pub(crate) async fn holders_of(engine: &Engine, handle: Handle) -> Result<Vec<Ho
     for (no, seq) in engine.ask(query, Answer::holders).await? {
         let query = Query::StreamsByNo { tenant, streams: vec![no] };
         let Some(stream) = engine.ask(query, Answer::streams).await?.into_iter().next() else { continue };
-        let query =
-            Query::At { tenant, stream: stream.id.clone(), seqs: vec![seq], filter: EventFilter::default() };
-        let rows = engine.ask(query, Answer::events).await?;
+        let rows = rows_at(engine, &stream.id, vec![seq]).await?;
         let Some(row) = rows.first() else { continue };
         let fact = decode_event(engine, &stream.id, row)?.fact;
         found.push(Holder { stream, seq, fact });

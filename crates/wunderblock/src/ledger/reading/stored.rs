@@ -67,6 +67,16 @@ pub(crate) async fn read_page(
     engine.ask(query, Answer::events).await
 }
 
+/// Returns the stored events of a stream at positions, without those that do not exist.
+pub(crate) async fn rows_at(
+    engine: &Engine,
+    stream: &StreamId,
+    seqs: Vec<Seq>,
+) -> Result<Vec<wunderblock_store::StoredEvent>, Error> {
+    let (tenant, stream, filter) = (engine.tenant.no, stream.clone(), EventFilter::default());
+    engine.ask(Query::At { tenant, stream, seqs, filter }, Answer::events).await
+}
+
 /// Replaces the handles in events with their texts.
 pub(crate) async fn with_whole_texts(engine: &Engine, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
     let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);

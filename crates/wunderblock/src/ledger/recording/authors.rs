@@ -10,7 +10,7 @@ use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::originals::{copy_source, source_info};
 use crate::ledger::reading::query_batch::NEWEST;
-use crate::ledger::reading::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts, rows_at};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::author::{self, Author, Authors};
@@ -132,12 +132,11 @@ async fn authors_of(
     sources: &mut Sources,
 ) -> Result<Vec<(Seq, Authors)>, Error> {
     let is_delegates = is_delegates(engine, info).await?;
-    let (tenant, stream, filter) = (engine.tenant.no, info.id.clone(), EventFilter::default());
-    let query = Query::At { tenant, stream, seqs: seqs.clone(), filter };
+    let rows = rows_at(engine, &info.id, seqs.clone()).await?;
     // A record that cannot be read is not taken for the person's.
     let unknown = || Authors { by: Author::Harness, spans: Vec::new() };
     let mut found: BTreeMap<Seq, Authors> = seqs.into_iter().map(|seq| (seq, unknown())).collect();
-    for row in engine.ask(query, Answer::events).await? {
+    for row in rows {
         let Ok(event) = decode_event(engine, &info.id, &row) else { continue };
         let Some(Fact::MessageAppended(said)) = event.fact else { continue };
         let stated = match &event.source {

@@ -11,7 +11,7 @@ use super::place::{GraphPlace, Positions};
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::reading::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts, rows_at};
 use crate::recall::grep::{GrepOptions, Pattern, ScanEnd, StreamScan, grep_stream};
 use crate::rules::tokens::Vocabulary;
 use std::cmp::Reverse;
@@ -22,7 +22,7 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_redact::Redactor;
-use wunderblock_store::{Answer, EventFilter, Query, StreamInfo};
+use wunderblock_store::{EventFilter, StreamInfo};
 
 /// Maximum number of words in a query; further words are ignored. [`Merit::words`] has one bit per word.
 const WORDS: usize = 32;
@@ -197,9 +197,7 @@ async fn excerpts(
     wanted: &QueryWords<'_>,
 ) -> Result<Vec<PagePiece>, Error> {
     let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
-    let query =
-        Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs, filter: EventFilter::default() };
-    let rows = engine.ask(query, Answer::events).await?;
+    let rows = rows_at(engine, stream, seqs).await?;
     let mut facts = Vec::with_capacity(rows.len());
     for row in &rows {
         facts.push((row, decode_event(engine, stream, row)?.fact));

@@ -6,12 +6,12 @@ use crate::base::hint::Hint;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::address::Address;
 use crate::ledger::reading::reductions::holders_of;
-use crate::ledger::reading::stored::decode_event;
+use crate::ledger::reading::stored::{decode_event, rows_at};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, EventFilter, HandleTarget, Query, StreamInfo, StreamKind};
+use wunderblock_store::{Answer, HandleTarget, Query, StreamInfo, StreamKind};
 
 /// A range of positions in a stream.
 #[derive(Clone, Copy)]
@@ -103,13 +103,7 @@ async fn fact_at(
     info: &StreamInfo,
     seq: Seq,
 ) -> Result<Option<(String, Option<Fact>)>, Error> {
-    let query = Query::At {
-        tenant: engine.tenant.no,
-        stream: info.id.clone(),
-        seqs: vec![seq],
-        filter: EventFilter::default(),
-    };
-    let rows = engine.ask(query, Answer::events).await?;
+    let rows = rows_at(engine, &info.id, vec![seq]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     Ok(Some((row.kind.clone(), decode_event(engine, &info.id, row)?.fact)))
 }

@@ -8,14 +8,14 @@ use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::originals::{copy_source, source_info};
 use crate::ledger::reading::query_batch::marked;
-use crate::ledger::reading::stored::decode_event;
+use crate::ledger::reading::stored::{decode_event, rows_at};
 use crate::limits::MAX_DOCUMENT;
 use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_store::{Answer, EventFilter, Marked, Query, StreamFilter, StreamInfo, UsageRow};
+use wunderblock_store::{Answer, Marked, Query, StreamFilter, StreamInfo, UsageRow};
 use wunderblock_wire::transcript::Format;
 use wunderblock_wire::{PromptBreak, first_break, request_at};
 
@@ -98,13 +98,7 @@ async fn request_of(
     this: Option<&UsageRow>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(this) = this else { return Ok(None) };
-    let query = Query::At {
-        tenant: engine.tenant.no,
-        stream: info.id.clone(),
-        seqs: vec![this.seq],
-        filter: EventFilter::default(),
-    };
-    let rows = engine.ask(query, Answer::events).await?;
+    let rows = rows_at(engine, &info.id, vec![this.seq]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let event = decode_event(engine, &info.id, row)?;
     if let EventSource::Import { revision, offset, .. } = event.source {

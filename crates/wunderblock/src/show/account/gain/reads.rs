@@ -7,7 +7,7 @@ use super::facts::{Gain, LedgerFacts, ShownText};
 use super::outputs::ShownOutput;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::reading::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts, rows_at};
 use crate::recall::search::SearchOptions;
 use crate::rules::tokens::Counted;
 use std::collections::BTreeMap;
@@ -92,13 +92,7 @@ async fn calls(engine: &Engine, ledger: &LedgerFacts, since: Option<Millis>) -> 
         if crate::ledger::recording::output::keeps_outputs(&info.id) {
             continue;
         }
-        let query = Query::At {
-            tenant: engine.tenant.no,
-            stream: hit.session.clone(),
-            seqs: vec![hit.seq],
-            filter: EventFilter::default(),
-        };
-        let rows = engine.ask(query, Answer::events).await?;
+        let rows = rows_at(engine, &hit.session, vec![hit.seq]).await?;
         let Some(row) = rows.first() else { continue };
         let Some(Fact::MessageAppended(said)) = decode_event(engine, &hit.session, row)?.fact else {
             continue;
