@@ -120,11 +120,11 @@ pub use request::input::sources::{AgentType, Given, Instructions, OfferedTool, R
 pub use request::steps::draft::Draft;
 pub use request::steps::prefix::{CachePlan, ReportedCache};
 pub use rules::compactor::{Compactor, Hook};
-pub use show::page::Page;
 pub use show::simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, RecallCounts,
     RecallShares, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
+pub use show::timeline::{CompactionMark, Gap, GapText, Stretch, Timeline};
 
 /// Items that most programs need: `use wunderblock::prelude::*;`.
 pub mod prelude {

@@ -1,6 +1,6 @@
-//! Reports, accounts, pages and simulations: what a door shows.
+//! Reports, accounts, timelines and simulations: what a door shows.
 
 pub mod account;
-pub(crate) mod page;
 pub mod report;
 pub(crate) mod simulate;
+pub(crate) mod timeline;

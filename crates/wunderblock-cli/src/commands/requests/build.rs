@@ -2,6 +2,7 @@
 
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::commands::requests::{agent_view, find};
+use crate::drawing::page::{self, Page};
 use crate::drawing::paint::Paint;
 use crate::drawing::terminal::{clean, clean_json};
 use crate::output::console::{deliver, print, say};
@@ -16,7 +17,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::report::{RequestReport, request_text};
-use wunderblock::{Built, ContextOptions, LaneBuilt, Page, Session};
+use wunderblock::{Built, ContextOptions, LaneBuilt, Session, Timeline};
 use wunderblock_core::units::Seq;
 use wunderblock_settings::{RequestChoice, Settings, context_options};
 
@@ -107,7 +108,10 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     }
     let built = session.explain(&options).await?;
     if let (Some(page), Some(path)) = (page, &wanted.html) {
-        page.finish_with(Page::of(&session, &built.draft).await?.html().as_bytes())?;
+        let timeline = Timeline::of(&session, &built.draft).await?;
+        let session = &session.id().to_string();
+        let shown = Page { session, draft: &built.draft, timeline: &timeline };
+        page.finish_with(page::html(&shown).as_bytes())?;
         say(global, &format!("page in {}", clean(&path.to_string_lossy())));
     }
     match &wanted.find {

@@ -1,7 +1,12 @@
-//! The page as HTML. Every text of a session is written through [`escaped`], and nothing else writes session texts.
+//! A request and its session as one page for a browser: what the request contains, what was left out, and when.
+//!
+//! The page contains its own style, runs no script, and has a policy that forbids it to load anything. Every text of a
+//! session is written through [`escaped`], and nothing else writes session texts.
 
-use super::style::STYLE;
-use super::{Page, PageBar, PageGap, PageText};
+mod style;
+
+use style::STYLE;
+use wunderblock::{Draft, Gap, GapText, Stretch, Timeline};
 use wunderblock_core::budget::{Certainty, EntryLine};
 use wunderblock_core::message::Role;
 use wunderblock_core::section::Section;
@@ -15,16 +20,22 @@ const HIGH: u64 = 120;
 /// Maximum number of entries in a section that are drawn separately. The smallest entries are drawn as one.
 const CELLS: usize = 120;
 
-pub(super) fn write(page: &Page) -> String {
+/// A request with its timeline, ready to be written as one HTML file.
+pub(crate) struct Page<'a> {
+    /// Id of the session.
+    pub(crate) session: &'a str,
+    pub(crate) draft: &'a Draft,
+    pub(crate) timeline: &'a Timeline,
+}
+
+/// Returns the page as HTML.
+pub(crate) fn html(page: &Page<'_>) -> String {
     let mut out = String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
     out.push_str(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n",
     );
     out.push_str("<meta name=\"viewport\" content=\"width=device-width\">\n");
-    out.push_str(&format!(
-        "<title>{}</title>\n<style>{STYLE}</style></head><body>\n",
-        escaped(&page.session)
-    ));
+    out.push_str(&format!("<title>{}</title>\n<style>{STYLE}</style></head><body>\n", escaped(page.session)));
     head(page, &mut out);
     area(page, &mut out);
     timeline(page, &mut out);
@@ -34,28 +45,28 @@ pub(super) fn write(page: &Page) -> String {
     out
 }
 
-fn head(page: &Page, out: &mut String) {
-    let report = &page.report;
+fn head(page: &Page<'_>, out: &mut String) {
+    let report = &page.draft.report;
     let about = match report.certainty {
         Certainty::Exact => "counted exactly",
         Certainty::Measured => "as measured by the provider",
         _ => "estimated",
     };
-    out.push_str(&format!("<h1>{}</h1>\n", escaped(&page.session)));
+    out.push_str(&format!("<h1>{}</h1>\n", escaped(page.session)));
     out.push_str(&format!(
         "<p class=\"dim\">The next request of lane {}, for {}: {} of {} tokens ({about}), built from positions 1 to {}.</p>\n",
-        escaped(page.lane.as_str()),
-        escaped(&page.model),
+        escaped(page.draft.lane().as_str()),
+        escaped(&page.draft.model),
         grouped(report.total_tokens.0),
         grouped(report.limit.0),
-        page.head
+        page.timeline.head
     ));
 }
 
 /// Draws the sections as columns with widths proportional to their tokens, and their entries as cells with
 /// proportional heights, so that areas represent tokens.
-fn area(page: &Page, out: &mut String) {
-    let report = &page.report;
+fn area(page: &Page<'_>, out: &mut String) {
+    let report = &page.draft.report;
     let whole = report.limit.0.max(report.total_tokens.0).max(1);
     out.push_str("<h2>What the request is made of</h2>\n<div class=\"area\" role=\"img\" aria-label=\"sections by tokens\">\n");
     for section in &report.sections {
@@ -112,30 +123,31 @@ fn area(page: &Page, out: &mut String) {
 
 /// Draws the session from left to right: its messages, the part of them that is in the request, compactions, and
 /// gaps.
-fn timeline(page: &Page, out: &mut String) {
-    let most = page.bars.iter().map(|bar| bar.said.0).max().unwrap_or_default().max(1);
+fn timeline(page: &Page<'_>, out: &mut String) {
+    let most = page.timeline.stretches.iter().map(|bar| bar.said.0).max().unwrap_or_default().max(1);
     out.push_str("<h2 id=\"timeline\">The session, and what of it is in the request</h2>\n<p class=\"dim\">Left to right: positions. Height: tokens said there; blue: in the request. Vertical lines: compactions, orange by the agent that recorded the session, green by this lane. The strip below: gaps; click one and read it.</p>\n");
     out.push_str(&format!(
         "<svg viewBox=\"0 0 {WIDE} 180\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"timeline\">\n"
     ));
-    for bar in &page.bars {
-        out.push_str(&bar_rects(bar, page.head, most));
+    for bar in &page.timeline.stretches {
+        out.push_str(&bar_rects(bar, page.timeline.head, most));
     }
-    for mark in &page.marks {
-        let (x, class) = (x(mark.seq, page.head), if mark.is_own { "own" } else { "other" });
+    for mark in &page.timeline.compactions {
+        let (x, class) = (x(mark.seq, page.timeline.head), if mark.is_own { "own" } else { "other" });
         let title = format!("#{} {} {}", mark.seq, stamp(mark.at), mark.label);
         out.push_str(&format!("<line class=\"{class}\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{}\" stroke-width=\"2\"><title>{}</title></line>\n", HIGH + 4, escaped(&title)));
     }
-    for (number, gap) in page.gaps.iter().enumerate() {
-        let (from, to) = (x(gap.run.from_seq, page.head), x(gap.run.to_seq.next(), page.head));
+    for (number, gap) in page.timeline.gaps.iter().enumerate() {
+        let (from, to) =
+            (x(gap.run.from_seq, page.timeline.head), x(gap.run.to_seq.next(), page.timeline.head));
         // A short gap is at least 3 units wide, so that it can be clicked.
         let title = format!("#{}–#{}: {}", gap.run.from_seq, gap.run.to_seq, gap.run.why());
         out.push_str(&format!("<a href=\"#gap-{number}\"><rect x=\"{from}\" y=\"{}\" width=\"{}\" height=\"22\"><title>{}</title></rect></a>\n", HIGH + 8, (to - from).max(3), escaped(&title)));
     }
     out.push_str("</svg>\n");
-    if !page.marks.is_empty() {
+    if !page.timeline.compactions.is_empty() {
         out.push_str("<table><tr><th>compaction</th><th>when (UTC)</th><th></th></tr>\n");
-        for mark in &page.marks {
+        for mark in &page.timeline.compactions {
             out.push_str(&format!(
                 "<tr><td class=\"n\">#{}</td><td>{}</td><td>{}</td></tr>\n",
                 mark.seq,
@@ -147,7 +159,7 @@ fn timeline(page: &Page, out: &mut String) {
     }
 }
 
-fn bar_rects(bar: &PageBar, head: Seq, most: u64) -> String {
+fn bar_rects(bar: &Stretch, head: Seq, most: u64) -> String {
     let (from, to) = (x(bar.from, head), x(bar.to.next(), head));
     let wide = to.saturating_sub(from).max(1);
     // A bar with any tokens is at least one unit high.
@@ -171,14 +183,14 @@ fn x(seq: Seq, head: Seq) -> u64 {
     (seq.0.saturating_sub(1).saturating_mul(WIDE) / head.0.max(1)).min(WIDE)
 }
 
-fn gaps(page: &Page, out: &mut String) {
+fn gaps(page: &Page<'_>, out: &mut String) {
     out.push_str("<h2>Left out</h2>\n");
-    if page.gaps.is_empty() {
+    if page.timeline.gaps.is_empty() {
         out.push_str("<p>Nothing.</p>\n");
         return;
     }
     out.push_str("<table><tr><th>positions</th><th>tokens</th><th>entries</th><th>why</th><th></th></tr>\n");
-    for (number, gap) in page.gaps.iter().enumerate() {
+    for (number, gap) in page.timeline.gaps.iter().enumerate() {
         let run = &gap.run;
         out.push_str(&format!(
             "<tr><td>#{}–#{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td><a href=\"#gap-{number}\">read</a></td></tr>\n",
@@ -186,13 +198,13 @@ fn gaps(page: &Page, out: &mut String) {
         ));
     }
     out.push_str("</table>\n");
-    for (number, gap) in page.gaps.iter().enumerate() {
+    for (number, gap) in page.timeline.gaps.iter().enumerate() {
         gap_texts(number, gap, out);
     }
 }
 
 /// Writes the content of a gap. The content is hidden until the link to it is followed.
-fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
+fn gap_texts(number: usize, gap: &Gap, out: &mut String) {
     let run = &gap.run;
     out.push_str(&format!(
         "<article class=\"gap\" id=\"gap-{number}\"><h3>#{}–#{}: {}</h3>\n",
@@ -200,7 +212,7 @@ fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
         run.to_seq,
         escaped(&run.why())
     ));
-    for PageText { seq, at, role, text, whole } in &gap.texts {
+    for GapText { seq, at, role, text, whole } in &gap.texts {
         let who = match role {
             Role::System => "system",
             Role::User => "user",
@@ -228,9 +240,9 @@ fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
     out.push_str("<p><a href=\"#timeline\">back to the timeline</a></p></article>\n");
 }
 
-fn entries(page: &Page, out: &mut String) {
+fn entries(page: &Page<'_>, out: &mut String) {
     out.push_str("<h2>Entries of the request</h2>\n<table><tr><th></th><th>section</th><th>tokens</th><th>what</th></tr>\n");
-    for entry in &page.report.entries {
+    for entry in &page.draft.report.entries {
         let place = entry.seq.map(|seq| format!("#{seq}")).unwrap_or_default();
         let read = entry.handle.map(|handle| format!(" <code>{handle}</code>")).unwrap_or_default();
         out.push_str(&format!(
@@ -257,8 +269,10 @@ const fn class(section: Section) -> &'static str {
     }
 }
 
+/// Formats a time in UTC, to the minute.
 fn stamp(at: Millis) -> String {
-    wunderblock_summary::stamp(at)
+    jiff::Timestamp::from_millisecond(at.0)
+        .map_or_else(|_| "unknown".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 fn percent(part: u64, whole: u64) -> String {

@@ -1,13 +1,10 @@
-//! A request and its session as one page for a browser: what the request contains, what was left out, and when.
+//! A session over its positions beside a request: what the request contains, what was left out, and when the session
+//! was compacted.
 //!
 //! ```text
-//! Session, Draft ─ Page::of ─► Page ─ html ─► one file
-//!                  tallies, texts of gaps, compactions
+//! Session, Draft ─ Timeline::of ─► Timeline
+//!                  tallies, compactions, texts of gaps
 //! ```
-//! The page contains its own style, runs no script, and has a policy that forbids it to load anything.
-
-mod html;
-mod style;
 
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
@@ -19,120 +16,123 @@ use crate::ledger::session::PageLimit;
 use crate::ledger::session::Session;
 use crate::request::steps::draft::Draft;
 use std::collections::BTreeSet;
-use wunderblock_core::budget::{BudgetReport, LeftOut};
+use wunderblock_core::budget::LeftOut;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_store::{Answer, Query};
 
-/// Maximum number of bars in the timeline.
-const BARS: u64 = 160;
-/// Maximum size in bytes of one message on the page.
+/// Maximum number of stretches that a session is divided into.
+const STRETCHES: u64 = 160;
+/// Maximum size in bytes of one message of a gap.
 const MESSAGE: usize = 16 << 10;
-/// Maximum size in bytes of one gap on the page.
+/// Maximum size in bytes of one gap.
 const GAP: usize = 400 << 10;
-/// Maximum total size in bytes of all gaps on the page.
+/// Maximum total size in bytes of all gaps.
 const GAPS: usize = 4 << 20;
 /// Number of events, and number of bytes of their texts, that are read from a gap at a time.
 const READ: PageLimit = PageLimit { events: 256, text: Bytes(2 << 20) };
 
-/// A request and its session, ready to be written as one HTML file.
+/// A session over its positions, beside a request that was built from it.
 #[derive(Clone, Debug)]
-pub struct Page {
-    session: String,
-    model: String,
-    lane: LaneId,
-    report: BudgetReport,
-    head: Seq,
-    bars: Vec<PageBar>,
-    marks: Vec<PageMark>,
-    gaps: Vec<PageGap>,
+pub struct Timeline {
+    /// Position of the latest message that the request could contain; at least 2.
+    pub head: Seq,
+    /// The session in at most 160 equal stretches of positions, in ascending order.
+    pub stretches: Vec<Stretch>,
+    /// Compactions, in ascending order.
+    pub compactions: Vec<CompactionMark>,
+    /// Runs of positions that the request leaves out, in ascending order.
+    pub gaps: Vec<Gap>,
 }
 
-/// A stretch of the session: the tokens of its messages, and how many of those tokens are in the request.
-#[derive(Clone, Debug)]
-struct PageBar {
-    from: Seq,
-    to: Seq,
-    said: Tokens,
-    shown: Tokens,
+/// A stretch of a session: the tokens of its messages, and how many of those tokens are in the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// First position.
+    pub from: Seq,
+    /// Last position.
+    pub to: Seq,
+    /// Number of tokens of the messages.
+    pub said: Tokens,
+    /// Number of these tokens in the request; at most `said`.
+    pub shown: Tokens,
 }
 
-/// A compaction at its position in the session.
+/// A compaction at its position in a session.
 #[derive(Clone, Debug)]
-struct PageMark {
-    seq: Seq,
-    at: Millis,
-    label: String,
-    is_own: bool,
+pub struct CompactionMark {
+    /// Position at which the compaction is recorded.
+    pub seq: Seq,
+    /// Time of the compaction.
+    pub at: Millis,
+    /// Description in a few words: who compacted, and what became shorter.
+    pub label: String,
+    /// Whether the request's own lane was compacted. `false` for compactions by the agent that recorded the session.
+    pub is_own: bool,
 }
 
-/// A run of positions that is not in the request, with its texts.
+/// A run of positions that is not in a request, with its texts.
 #[derive(Clone, Debug)]
-struct PageGap {
-    run: LeftOut,
-    texts: Vec<PageText>,
-    /// Address at which the rest of the gap can be read, if the page does not hold all of it.
-    rest: Option<String>,
+pub struct Gap {
+    /// The run, with the reason why it was left out.
+    pub run: LeftOut,
+    /// Messages of the run, from the first one on: at most 400 KB, and 4 MB over all gaps of a timeline.
+    pub texts: Vec<GapText>,
+    /// Address at which the rest of the gap can be read, if `texts` does not hold all of it.
+    pub rest: Option<String>,
 }
 
 /// A message of a gap.
 #[derive(Clone, Debug)]
-struct PageText {
-    seq: Seq,
-    at: Millis,
-    role: Role,
-    text: String,
+pub struct GapText {
+    /// Position of the message.
+    pub seq: Seq,
+    /// Time of the message.
+    pub at: Millis,
+    /// Speaker of the message.
+    pub role: Role,
+    /// Beginning of the text: at most 16 KB.
+    pub text: String,
     /// Address at which the whole message can be read, if it was cut.
-    whole: Option<String>,
+    pub whole: Option<String>,
 }
 
-impl Page {
-    /// Collects the content of a page.
+impl Timeline {
+    /// Collects a session's timeline beside a request.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be read.
     pub fn of<'a>(session: &'a Session, draft: &'a Draft) -> BoxFuture<'a, Self> {
         Box::pin(async move {
-            let lane = draft.planned.snapshot.lane().clone();
             // The latest message is followed only by records of requests.
             let head = session.info().await?.said.min(draft.through).max(Seq(2));
             Ok(Self {
-                session: session.id().to_string(),
-                model: draft.model.clone(),
-                report: draft.report.clone(),
                 head,
-                bars: bars(session, head, draft).await?,
-                marks: marks(session, &lane, draft.through, draft).await?,
+                stretches: stretches(session, head, draft).await?,
+                compactions: compactions(session, draft).await?,
                 gaps: gaps(session, &draft.report.left_out).await?,
-                lane,
             })
         })
-    }
-
-    /// Returns the page as HTML.
-    #[must_use]
-    pub fn html(&self) -> String {
-        html::write(self)
     }
 }
 
 /// Divides the session into equal stretches of positions.
-async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar>, Error> {
+async fn stretches(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<Stretch>, Error> {
     let (begin, end) = (1, head.0);
-    let count = BARS.min(end.saturating_sub(begin)).max(1);
-    let edges: BTreeSet<Seq> = (0..=count).map(|bar| Seq(begin + (end - begin) * bar / count)).collect();
+    let count = STRETCHES.min(end.saturating_sub(begin)).max(1);
+    let edges: BTreeSet<Seq> = (0..=count).map(|edge| Seq(begin + (end - begin) * edge / count)).collect();
     let edges: Vec<Seq> = edges.into_iter().collect();
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
     let query = Query::Tallies { tenant, stream, seqs: edges.clone() };
     let rows = session.engine.ask(query, Answer::tallies).await?;
     let tokens: Vec<Tokens> = rows.into_iter().map(|row| draft.tally_tokens(row)).collect();
     let nodes = session.nodes(None).await?;
-    let stretches = edges.windows(2).zip(tokens.windows(2));
-    let bar = |(edges, tokens): (&[Seq], &[Tokens])| {
+    let pairs = edges.windows(2).zip(tokens.windows(2));
+    let stretch = |(edges, tokens): (&[Seq], &[Tokens])| {
         let ([before, to], [from_tokens, to_tokens]) = (edges, tokens) else { return None };
         let from = before.next();
         // A summary is recorded at the position where it was made, but it is not a message of the stretch that
@@ -145,13 +145,14 @@ async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar
                 && entry.section != wunderblock_core::section::Section::Summaries
         });
         let shown: Tokens = inside.map(|entry| entry.tokens).sum();
-        Some(PageBar { from, to: *to, said, shown: shown.min(said) })
+        Some(Stretch { from, to: *to, said, shown: shown.min(said) })
     };
-    Ok(stretches.filter_map(bar).collect())
+    Ok(pairs.filter_map(stretch).collect())
 }
 
 /// Returns the compactions of the lane, and those of the agent that recorded the session.
-async fn marks(session: &Session, lane: &LaneId, head: Seq, draft: &Draft) -> Result<Vec<PageMark>, Error> {
+async fn compactions(session: &Session, draft: &Draft) -> Result<Vec<CompactionMark>, Error> {
+    let (lane, head) = (draft.lane(), draft.through);
     let view = AgentView::at(session, Some(head)).await?;
     let own = recorded_steps(session, lane, head).await?.into_iter().filter_map(|(seq, step)| {
         let done = step.compaction?;
@@ -162,9 +163,9 @@ async fn marks(session: &Session, lane: &LaneId, head: Seq, draft: &Draft) -> Re
     for (seq, label) in own.collect::<Vec<_>>() {
         let events = session.events(seq, seq, 1, Bytes(1)).await?;
         let at = events.first().map_or(Millis::ZERO, |event| event.at);
-        marks.push(PageMark { seq, at, label, is_own: true });
+        marks.push(CompactionMark { seq, at, label, is_own: true });
     }
-    marks.extend(view.boundaries.into_iter().map(|boundary| PageMark {
+    marks.extend(view.boundaries.into_iter().map(|boundary| CompactionMark {
         seq: boundary.seq,
         at: boundary.at,
         label: format!("compacted by {}: {} messages", boundary.agent, boundary.messages),
@@ -174,7 +175,7 @@ async fn marks(session: &Session, lane: &LaneId, head: Seq, draft: &Draft) -> Re
     let stepped = draft.planned.decision.view.progress().stepped;
     if stepped > session.info().await?.head {
         let label = "this request compacts first".to_owned();
-        marks.push(PageMark {
+        marks.push(CompactionMark {
             seq: stepped.min(head),
             at: draft.planned.snapshot.newest_at,
             label,
@@ -185,13 +186,13 @@ async fn marks(session: &Session, lane: &LaneId, head: Seq, draft: &Draft) -> Re
     Ok(marks)
 }
 
-/// Returns the runs that are not in the request, with as much of their texts as the page can hold.
-async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<PageGap>, Error> {
+/// Returns the runs that are not in the request, with as much of their texts as a timeline can hold.
+async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<Gap>, Error> {
     let handle = session.info().await?.handle;
     let mut room = GAPS;
     let mut gaps = Vec::new();
     for run in left_out {
-        let mut gap = PageGap { run: run.clone(), texts: Vec::new(), rest: None };
+        let mut gap = Gap { run: run.clone(), texts: Vec::new(), rest: None };
         let mut own = GAP.min(room);
         let mut next = run.from_seq;
         while next <= run.to_seq {
@@ -201,7 +202,7 @@ async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<PageGap>, E
                 events.iter().flat_map(|event| texts_of(event)).filter_map(Body::handle).collect();
             let texts = read_texts(&session.engine, handles).await?;
             for event in &events {
-                let Some(text) = page_text(event, &texts, handle) else { continue };
+                let Some(text) = gap_text(event, &texts, handle) else { continue };
                 if text.text.len() > own {
                     gap.rest = Some(handle.range(event.seq, run.to_seq));
                     break;
@@ -227,8 +228,8 @@ fn texts_of(event: &Event) -> Vec<&Body> {
     }
 }
 
-/// Returns a message in the form that the page shows.
-fn page_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<PageText> {
+/// Returns a message of a gap.
+fn gap_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<GapText> {
     let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
     let mut text = String::new();
     for part in &said.message.parts {
@@ -246,5 +247,5 @@ fn page_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<PageTe
     let whole = (cut < text.len()).then(|| stream.range(event.seq, event.seq));
     text.truncate(cut);
     let text = text.trim_end().to_owned();
-    Some(PageText { seq: event.seq, at: event.at, role: speaker(&said.message), text, whole })
+    Some(GapText { seq: event.seq, at: event.at, role: speaker(&said.message), text, whole })
 }
