@@ -12,7 +12,7 @@ pub use identity::{
     nameless_key, record_key, revision_handle,
 };
 
-use crate::row::{Chunk, StoredEvent};
+use crate::row::{Chunk, StoredEvent, StreamNo};
 use crate::write::{EventMark, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ use wunderblock_core::author;
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, Remains};
 use wunderblock_core::id::{EventId, Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, Part, Role, count_lines};
-use wunderblock_core::units::{Bytes, Millis};
+use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// Version of the records that this program writes. The program reads this version and all earlier ones.
 pub const VERSION: u32 = 1;
@@ -232,6 +232,26 @@ pub fn unpack_body(key: &[u8; 32], blob: &PackedBlob) -> Result<String, CodecErr
         Ok(text)
     } else {
         Err(CodecError::Altered(format!("the body {}", blob.handle)))
+    }
+}
+
+/// Returns an event as it is stored at a position of a stream. Its bodies are stored apart.
+#[must_use]
+pub fn stored(event: PackedEvent, stream: StreamNo, seq: Seq) -> StoredEvent {
+    StoredEvent {
+        stream,
+        seq,
+        id: event.id,
+        at: event.at,
+        kind: event.kind.to_owned(),
+        authors: event.facets.authors,
+        lane: event.facets.lane,
+        version: VERSION,
+        origin: event.origin,
+        payload: Some(event.payload),
+        proof: Some((event.salt, commitment(&event.salt, &event.content))),
+        checksum: Some(event.checksum),
+        counts: Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! session, which it may also open; all other queries are answered by the ledger beneath. If that session grows in the ledger beneath, the
 //! overlay fails with [`StoreError::HeadMoved`], like any other store.
 
-use super::codec::{VERSION, commitment};
+use super::codec::{commitment, stored};
 use super::{
     Answer, Answering, Appended, Basis, BodyCount, Commit, EventMark, KnownEvent, Lease, Marked, Opening,
     PackedBlob, PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamKind,
@@ -246,28 +246,14 @@ impl Tail {
         Ok(appended)
     }
 
-    fn insert(&mut self, event: PackedEvent) -> Seq {
+    fn insert(&mut self, mut event: PackedEvent) -> Seq {
         let Some((_, info)) = &mut self.grown else { return Seq::START };
         let seq = info.grow(&event);
         let tally = TallyRow { messages: info.messages, text: info.text, tokens: None };
         let blobs = event.blobs.iter().map(|blob| blob.handle).collect();
-        self.blobs.extend(event.blobs.into_iter().map(|blob| (blob.handle, blob)));
-        let stored = StoredEvent {
-            stream: info.no,
-            seq,
-            id: event.id,
-            at: event.at,
-            kind: event.kind.to_owned(),
-            authors: event.facets.authors,
-            lane: event.facets.lane,
-            version: VERSION,
-            origin: event.origin,
-            payload: Some(event.payload),
-            proof: Some((event.salt, commitment(&event.salt, &event.content))),
-            checksum: Some(event.checksum),
-            counts: Vec::new(),
-        };
-        self.rows.insert(seq, Row { event: stored, mark: event.mark, tally, blobs });
+        self.blobs.extend(std::mem::take(&mut event.blobs).into_iter().map(|blob| (blob.handle, blob)));
+        let mark = event.mark;
+        self.rows.insert(seq, Row { event: stored(event, info.no, seq), mark, tally, blobs });
         seq
     }
 

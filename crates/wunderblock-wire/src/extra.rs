@@ -168,6 +168,11 @@ impl<'a> OpenedExtra<'a> {
         self.raw(name).and_then(text)
     }
 
+    /// Returns the kind that the extra records, or else `default`.
+    pub(crate) fn kind_or(&self, default: &str) -> String {
+        self.word(KIND).unwrap_or_else(|| default.to_owned())
+    }
+
     /// Returns a form that is a string, if it came from the dialect the extra was opened for.
     pub(crate) fn own_word(&self, name: &str) -> Option<String> {
         self.own.then(|| self.word(name))?

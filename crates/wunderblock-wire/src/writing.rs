@@ -12,6 +12,16 @@ use wunderblock_core::request::{Request, Tool};
 pub(crate) const UNSENDABLE: &str =
     "a part of content of no kind that a message can hold, or not a whole one";
 
+/// A medium that an encoder writes.
+pub(crate) struct Medium<'a> {
+    /// The dialect's kind of the medium.
+    pub(crate) kind: String,
+    pub(crate) mime: &'a str,
+    pub(crate) form: MediaForm,
+    pub(crate) body: &'a str,
+    pub(crate) opened: OpenedExtra<'a>,
+}
+
 /// State of writing one request.
 pub(crate) struct Writing {
     dialect: Dialect,
@@ -118,14 +128,23 @@ impl Writing {
         self.drop_part(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
     }
 
-    /// Records that a medium is left out if its data is empty or damaged: a provider refuses the whole request then.
-    /// Returns whether it is left out.
-    pub(crate) fn drops_broken(&mut self, kind: &str, mime: &str, form: MediaForm, body: &str) -> bool {
-        let is_broken = form == MediaForm::Base64 && !is_base64(body);
-        if is_broken {
+    /// Opens a medium. `kind_of` returns the dialect's kind for its extra and its media type. A medium whose data is
+    /// empty or damaged is recorded as left out, because a provider refuses the whole request then; `None` is returned
+    /// for it.
+    pub(crate) fn medium<'a>(
+        &mut self,
+        part: &'a Part,
+        kind_of: impl FnOnce(&OpenedExtra<'_>, &str) -> String,
+    ) -> Result<Option<Medium<'a>>, WireError> {
+        let Part::Media { mime, form, body, extra } = part else { return Ok(None) };
+        let opened = self.open(extra)?;
+        let body = inline(body)?;
+        let kind = kind_of(&opened, mime);
+        if *form == MediaForm::Base64 && !is_base64(body) {
             self.drop_medium(&format!("{kind} without valid data"), mime, body);
+            return Ok(None);
         }
-        is_broken
+        Ok(Some(Medium { kind, mime, form: *form, body, opened }))
     }
 
     /// Adds the fields of a message to those of the turn it joins.

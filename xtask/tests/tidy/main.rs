@@ -257,6 +257,24 @@ fn one_folder_knows_the_library_of_the_protocol() {
 }
 
 #[test]
+fn the_second_store_knows_the_port_alone() {
+    let mut broken = Vec::new();
+    for (path, text) in crate_sources("wunderblock-testkit") {
+        let is_store = path
+            .components()
+            .any(|part| ["memory", "conformance"].map(Some).contains(&part.as_os_str().to_str()));
+        let own = code(&text).split("wunderblock").skip(1).filter(|rest| {
+            let allowed = ["_core::", "_store::"].iter().any(|name| rest.starts_with(name));
+            rest.starts_with(['_', ':']) && !allowed || rest.starts_with("_store::sqlite")
+        });
+        if is_store && own.count() > 0 {
+            broken.push(format!("{}: may use only the store's port and the core", path.display()));
+        }
+    }
+    refuse(&broken);
+}
+
+#[test]
 fn names_say_something() {
     let empty = ["utils", "util", "common", "helpers", "helper", "manager", "misc", "v2"];
     let broken = all().into_iter().filter_map(|(path, _)| {

@@ -5,11 +5,11 @@ use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_store::codec::{self, VERSION, commitment};
+use wunderblock_store::codec::{self, commitment};
 use wunderblock_store::{
     Appended, BodyCount, DerivedTable, Facets, Frontiers, KnownEvent, Lease, MAX_HOLDERS, Opening,
-    PackedBlob, PackedEvent, PackedSegment, SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent,
-    StreamInfo, StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
+    PackedBlob, PackedEvent, PackedSegment, SegmentId, SegmentInfo, SegmentReach, StoreError, StreamInfo,
+    StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
 };
 
 impl LedgerTables {
@@ -216,7 +216,7 @@ impl LedgerTables {
         Ok(None)
     }
 
-    fn add(&mut self, stream: &mut StreamRow, event: PackedEvent) -> Result<Seq, StoreError> {
+    fn add(&mut self, stream: &mut StreamRow, mut event: PackedEvent) -> Result<Seq, StoreError> {
         let (tenant, stream) = (stream.tenant, &mut stream.info);
         let (no, seq) = (stream.no, stream.grow(&event));
         if let Some(usage) = event.facets.session.as_ref().and_then(|session| session.usage.clone()) {
@@ -224,7 +224,7 @@ impl LedgerTables {
         }
         event.records.iter().for_each(|record| self.place(tenant, *record, no, seq));
         let mut blobs = Vec::with_capacity(event.blobs.len());
-        for blob in event.blobs {
+        for blob in std::mem::take(&mut event.blobs) {
             blobs.push(blob.handle);
             self.refs.put((tenant, blob.handle, no, seq), ());
             self.keep(tenant, blob)?;
@@ -234,24 +234,9 @@ impl LedgerTables {
             self.marked.put((no, key, seq), ());
         }
         self.event_ids.put((no, event.id.clone()), seq);
-        let stored = StoredEvent {
-            stream: no,
-            seq,
-            id: event.id,
-            at: event.at,
-            kind: event.kind.to_owned(),
-            authors: event.facets.authors.clone(),
-            lane: event.facets.lane.clone(),
-            version: VERSION,
-            origin: event.origin,
-            payload: Some(event.payload),
-            proof: Some((event.salt, commitment(&event.salt, &event.content))),
-            checksum: Some(event.checksum),
-            counts: Vec::new(),
-        };
-        let (messages, text) = (stream.messages, stream.text);
-        let facets = Facets { session: None, lane: None, ..event.facets };
-        let row = EventRow { event: stored, own_text: event.text, messages, text, blobs, facets };
+        let (messages, text, own_text) = (stream.messages, stream.text, event.text);
+        let facets = Facets { session: None, lane: None, ..event.facets.clone() };
+        let row = EventRow { event: codec::stored(event, no, seq), own_text, messages, text, blobs, facets };
         self.events.put((no, seq), row);
         Ok(seq)
     }

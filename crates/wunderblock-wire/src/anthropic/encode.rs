@@ -17,7 +17,7 @@ use crate::extra::{FAILED, KIND, OpenedExtra, SHAPE};
 use crate::json::{self, ObjectWriter, array, quote};
 use crate::outcome::{Encoded, WireError};
 use crate::turns::{OPENING, Turn, TurnList, wrapped};
-use crate::writing::{Writing, checked, inline, name_of};
+use crate::writing::{Medium, Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -347,7 +347,7 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
             };
             Ok(Some(object.unknown(opened.fields()).finish()))
         }
-        Part::Media { mime, form, body, extra } if role == "user" => media(mime, *form, body, extra, writing),
+        Part::Media { .. } if role == "user" => media(part, writing),
         Part::Opaque { dialect, raw } => opaque(*dialect, raw, writing),
         other => {
             writing.drop_part(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
@@ -433,16 +433,12 @@ fn result(
     Ok(object.unknown(opened.fields()).finish())
 }
 
-fn media(
-    mime: &str,
-    form: MediaForm,
-    body: &Body,
-    extra: &Extra,
-    writing: &mut Writing,
-) -> Result<Option<String>, WireError> {
-    let opened = writing.open(extra)?;
-    let body = inline(body)?;
-    let kind = opened.word(KIND).unwrap_or_else(|| block_for(mime).to_owned());
+fn media(part: &Part, writing: &mut Writing) -> Result<Option<String>, WireError> {
+    let Some(Medium { kind, mime, form, body, opened }) =
+        writing.medium(part, |opened, mime| opened.kind_or(block_for(mime)))?
+    else {
+        return Ok(None);
+    };
     let known = match (kind.as_str(), form) {
         ("image", MediaForm::Base64) => IMAGES.contains(&mime),
         ("document", MediaForm::Base64) => mime == PDF,
@@ -452,9 +448,6 @@ fn media(
         ("image" | "document", MediaForm::File) => opened.is_own(),
         _ => false,
     };
-    if writing.drops_broken(&kind, mime, form, body) {
-        return Ok(None);
-    }
     // A medium that was read in this dialect is written back even if its type is not in the list.
     if !known && !opened.is_marked_own() {
         writing.drop_medium(&kind, mime, body);

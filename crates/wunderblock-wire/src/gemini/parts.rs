@@ -5,10 +5,10 @@ use crate::call_id;
 use crate::extra::{self, INNER, KIND, OpenedExtra, SHAPE};
 use crate::json::{self, ObjectWriter, RawFields, array};
 use crate::outcome::WireError;
-use crate::writing::{Writing, inline, name_of};
+use crate::writing::{Medium, Writing, inline, name_of};
 use serde_json::value::RawValue;
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Part};
+use wunderblock_core::message::{Dialect, Extra, MediaForm, Part};
 
 const OWN: Dialect = Dialect::Gemini;
 
@@ -154,7 +154,7 @@ pub(super) fn part_of(part: &Part, role: &str, writing: &mut Writing) -> Result<
             }
             Ok(Some(object.unknown(opened.fields()).finish()))
         }
-        Part::Media { mime, form, body, extra } => media_part(mime, *form, body, extra, writing),
+        Part::Media { .. } => media_part(part, writing),
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             Ok(raw.filter(|raw| !writing.refuse(broken(raw))).map(str::to_owned))
@@ -182,18 +182,11 @@ pub(super) fn text_part(text: &str, opened: &OpenedExtra<'_>, writing: &mut Writ
     Some(ObjectWriter::default().text("text", text).unknown(opened.fields()).finish())
 }
 
-fn media_part(
-    mime: &str,
-    form: MediaForm,
-    body: &Body,
-    extra: &Extra,
-    writing: &mut Writing,
-) -> Result<Option<String>, WireError> {
-    let opened = writing.open(extra)?;
-    let body = inline(body)?;
-    if writing.drops_broken("data", mime, form, body) {
+fn media_part(part: &Part, writing: &mut Writing) -> Result<Option<String>, WireError> {
+    let Some(Medium { kind, mime, form, body, opened }) = writing.medium(part, |_, _| "data".to_owned())?
+    else {
         return Ok(None);
-    }
+    };
     let is_open = body.starts_with("http://") || body.starts_with("https://");
     let object = match form {
         MediaForm::Base64 if takes(mime) || opened.is_marked_own() => {
@@ -207,7 +200,7 @@ fn media_part(
             ObjectWriter::default().raw("fileData", &opened.finish_inner(inner)?)
         }
         _ => {
-            writing.drop_medium("data", mime, body);
+            writing.drop_medium(&kind, mime, body);
             return Ok(None);
         }
     };

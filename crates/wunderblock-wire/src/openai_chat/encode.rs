@@ -9,7 +9,7 @@ use crate::call_id::{self, CallIds};
 use crate::extra::{self, INNER, KIND, MAX, MESSAGE, OpenedExtra, ROLE, SHAPE};
 use crate::json::{ObjectWriter, RawFields, array, quote};
 use crate::outcome::{Encoded, WireError};
-use crate::writing::{UNSENDABLE, Union, Writing, checked, inline, name_of};
+use crate::writing::{Medium, UNSENDABLE, Union, Writing, checked, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};
@@ -365,7 +365,7 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
             let object = ObjectWriter::typed("text").text("text", text);
             Ok(Some(ContentPiece::Part(object.unknown(fields).finish())))
         }
-        Part::Media { mime, form, body, extra } if role == "user" => media(mime, *form, body, extra, writing),
+        Part::Media { .. } if role == "user" => media(part, writing),
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             // Every sendable part of this provider has a neutral form, so a part that stayed opaque cannot be sent.
@@ -379,20 +379,13 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
     }
 }
 
-fn media(
-    mime: &str,
-    form: MediaForm,
-    body: &Body,
-    extra: &Extra,
-    writing: &mut Writing,
-) -> Result<Option<ContentPiece>, WireError> {
-    let opened = writing.open(extra)?;
-    let body = inline(body)?;
-    let marked = opened.is_marked_own();
-    let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
-    if writing.drops_broken(&kind, mime, form, body) {
+fn media(part: &Part, writing: &mut Writing) -> Result<Option<ContentPiece>, WireError> {
+    let Some(Medium { kind, mime, form, body, opened }) =
+        writing.medium(part, |opened, mime| opened.kind_or(kind_for(mime)))?
+    else {
         return Ok(None);
-    }
+    };
+    let marked = opened.is_marked_own();
     let (name, inner) = match (kind.as_str(), form) {
         ("image", MediaForm::Base64) if marked || IMAGES.contains(&mime) => {
             ("image_url", ObjectWriter::default().text("url", &format!("data:{mime};base64,{body}")))

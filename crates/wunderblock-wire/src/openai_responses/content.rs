@@ -5,9 +5,9 @@ use crate::extra::{self, INNER, KIND, OpenedExtra, SHAPE};
 use crate::json::{ObjectWriter, array, list};
 use crate::openai_chat::{FILENAME, IMAGES, PDF, kind_for};
 use crate::outcome::WireError;
-use crate::writing::{UNSENDABLE, Writing, inline, name_of};
+use crate::writing::{Medium, UNSENDABLE, Writing, inline, name_of};
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::{Body, Extra, MediaForm, Part};
+use wunderblock_core::message::{MediaForm, Part};
 
 /// Adds the remaining fields that an object had in this dialect, and finishes the object.
 pub(super) fn finish(
@@ -81,9 +81,7 @@ pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<O
             let object = ObjectWriter::typed(kind).text(field, inline(text)?);
             finish(object, &opened, writing).map(Some)
         }
-        Part::Media { mime, form, body, extra } if words == "input_text" => {
-            media(mime, *form, body, extra, writing)
-        }
+        Part::Media { .. } if words == "input_text" => media(part, writing),
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             // Every sendable piece of this provider has a neutral form, so a piece that stayed opaque cannot be sent.
@@ -97,20 +95,13 @@ pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<O
     }
 }
 
-fn media(
-    mime: &str,
-    form: MediaForm,
-    body: &Body,
-    extra: &Extra,
-    writing: &mut Writing,
-) -> Result<Option<String>, WireError> {
-    let opened = writing.open(extra)?;
-    let body = inline(body)?;
-    let marked = opened.is_marked_own();
-    let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
-    if writing.drops_broken(&kind, mime, form, body) {
+fn media(part: &Part, writing: &mut Writing) -> Result<Option<String>, WireError> {
+    let Some(Medium { kind, mime, form, body, opened }) =
+        writing.medium(part, |opened, mime| opened.kind_or(kind_for(mime)))?
+    else {
         return Ok(None);
-    }
+    };
+    let marked = opened.is_marked_own();
     let data = || format!("data:{mime};base64,{body}");
     let is_bare = opened.own_word(SHAPE).as_deref() == Some("none");
     let has = |field: &str| opened.fields().iter().any(|(name, _)| *name == field);
