@@ -141,13 +141,18 @@ fn another_process_holds_the_lock() {
     let desk = Desk::with_session();
     let holder = desk.sql();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Readers are not kept from reading while a writer waits.
+    let mut writer = desk.start(&["append", "s"]);
+    writer.stdin.take().unwrap().write_all(LINE.as_bytes()).unwrap();
     for args in
         [&["sessions"][..], &["explain", SESSION], &["grep", "brace"], &["search", "brace"], &["doctor"]]
     {
         desk.run(args).exits(0);
     }
-    let done = desk.feed(&["append", "s"], LINE).exits(1);
-    assert!(done.out.contains("locked by another process") && done.out.contains("try again"), "{}", done.out);
+    let mut out = String::new();
+    writer.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(writer.wait().unwrap().code(), Some(1), "{out}");
+    assert!(out.contains("locked by another process") && out.contains("try again"), "{out}");
     holder.execute_batch("ROLLBACK").unwrap();
     desk.feed(&["append", "s"], LINE).exits(0);
 }

@@ -182,16 +182,16 @@ fn grows_turn_by_turn(window: u64) {
     }
 }
 
-/// A session that grows turn by turn leaves nothing behind a bare mark, in windows that it fills.
+/// A session that grows turn by turn leaves nothing behind a bare mark, in a window that it fills.
 #[test]
 fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
-    [4_000, 8_000].into_iter().for_each(grows_turn_by_turn);
+    grows_turn_by_turn(4_000);
 }
 
 #[test]
 #[ignore = "takes minutes: .ci/full runs it, and so does --ignored"]
-fn a_session_that_grows_in_a_larger_window_leaves_nothing_out() {
-    grows_turn_by_turn(32_000);
+fn a_session_that_grows_in_larger_windows_leaves_nothing_out() {
+    [8_000, 32_000].into_iter().for_each(grows_turn_by_turn);
 }
 
 /// Explains the first request of each policy on a session of this many turns.

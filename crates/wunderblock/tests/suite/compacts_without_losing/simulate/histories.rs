@@ -11,7 +11,7 @@ fn cases(number: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(2))]
+    #![proptest_config(cases(1))]
 
     /// No request exceeds its limit, every token is counted as either cached or fresh, and every request is accounted
     /// for.
