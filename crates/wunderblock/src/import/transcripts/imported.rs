@@ -1,10 +1,12 @@
 //! The outcome of an import.
 
+use crate::base::error::{Error, refused};
 use crate::base::lossy;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::StreamId;
+use wunderblock_store::SourceInfo;
 use wunderblock_wire::transcript::Format;
 
 /// Outcome of an import.
@@ -91,6 +93,17 @@ impl ImportNotice {
 pub type OnBytes<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 impl Imported {
+    /// Returns the outcome for a file that has not changed since its last import.
+    pub(super) fn unchanged(path: &Path, old: &SourceInfo) -> Result<Self, Error> {
+        let format = Format::from_name(&old.revision.format);
+        Ok(Self {
+            sessions: old.revision.leaf.clone().into_iter().collect(),
+            bytes: old.revision.len,
+            unchanged: true,
+            ..Self::of(path, format.ok_or_else(|| refused(path, "the format of its last import is unknown"))?)
+        })
+    }
+
     pub(super) fn of(path: &Path, format: Format) -> Self {
         Self {
             path: path.to_owned(),
