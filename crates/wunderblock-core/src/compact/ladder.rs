@@ -434,7 +434,7 @@ impl<'a> Ladder<'a> {
             nodes.chain(all.nodes().cloned()).chain(self.adopted.iter().cloned()).collect();
         let reduced = self.reduced.iter().chain(reduced);
         let mut texts: Vec<(Seq, Body)> = reduced.map(|(at, reduced)| (*at, reduced.text.clone())).collect();
-        texts.extend(trim.named().filter_map(|at| Some((at, all.reduced(at)?.clone()))));
+        texts.extend(trim.named().filter_map(|at| Some((at, all.reductions().text(at)?.clone()))));
         let view = all.with(&trim, &nodes, &texts);
         let now = plan::weigh(&PlanInput { view: &view, ..self.ask }).tokens;
         (view, now)

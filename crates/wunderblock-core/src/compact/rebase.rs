@@ -3,7 +3,7 @@
 use super::ladder::Proposal;
 use crate::lane::pair::{Exchange, ExchangeKind, arrange};
 use crate::lane::trim::treatment;
-use crate::lane::view::{View, all_prepared};
+use crate::lane::view::View;
 use crate::record::budget::Treatment;
 use crate::record::decision::{PartForm, PartPosition, Trim};
 use crate::units::Seq;
@@ -30,7 +30,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         || old.hidden() != new.hidden()
         || !old.erased().eq(new.erased())
         || stand(old) != stand(new)
-        || ahead.is_some() && all_prepared(old).ne(all_prepared(new))
+        || ahead.is_some() && old.lane().all_prepared().ne(new.lane().all_prepared())
     {
         return None;
     }

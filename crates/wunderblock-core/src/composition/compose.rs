@@ -85,7 +85,7 @@ pub struct Composed {
 /// nothing needs to wait.
 #[must_use]
 pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: bool) -> Composed {
-    let recorded = view.preamble();
+    let recorded = view.lane().preamble();
     let base = recorded.map(Arc::as_ref);
     let nothing = Preamble::default();
     let old = base.unwrap_or(&nothing);
@@ -129,7 +129,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         return composed;
     }
     // If earlier requests of the lane had no preamble, this one begins differently, which is a change.
-    let changes = base.is_some() || view.progress().built.is_some();
+    let changes = base.is_some() || view.lane().built.is_some();
     for section in TEXTS.into_iter().chain([Section::Tools]) {
         if changes {
             composed.changes.extend(wanted.changes(section, old));
@@ -174,7 +174,7 @@ fn replaced<'a>(
     view: &'a View,
 ) -> impl Iterator<Item = PreambleChange> + 'a {
     let is_new = |one: &&Restated| !old.restated.contains(one);
-    let was_shown = |at: Seq| view.progress().built.is_some_and(|(_, through)| at <= through);
+    let was_shown = |at: Seq| view.lane().built.is_some_and(|(_, through)| at <= through);
     let altered =
         restated.iter().filter(is_new).filter(move |one| one.by.0 > one.at.0 || was_shown(one.at.0));
     let altered = altered.map(|one| format!("the text of #{}, by that of #{}", one.at.0, one.by.0));
@@ -222,7 +222,7 @@ impl FullPreamble {
         {
             for block in &offer.nested {
                 let absorbed = of_section(Section::Instructions, old).any(|had| had.name == block.name);
-                let said = view.last_injected(Section::Instructions, &block.name);
+                let said = view.lane().last_injected(Section::Instructions, &block.name);
                 stale |= said.is_some_and(|(_, body)| *body != block.text);
                 if absorbed && said.is_none() { head.push(block.clone()) } else { nested.push(block.clone()) }
             }
@@ -230,7 +230,7 @@ impl FullPreamble {
         // A text at the tail that its source no longer offers is stale, too.
         let gone = |name: &str| !nested.iter().any(|block| block.name.as_ref() == name);
         stale |= offer.blocks.contains_key(&Section::Instructions)
-            && view.said_names(Section::Instructions).any(gone);
+            && view.lane().said_names(Section::Instructions).any(gone);
         let known = offer.tools.as_ref().unwrap_or(&old.tools);
         let is_known = known.iter().any(|tool| !tool.inferred);
         let tools = if is_known { known.clone() } else { inferred(view) };
@@ -268,12 +268,13 @@ impl FullPreamble {
     fn moves(&self, view: &View) -> Vec<PreambleChange> {
         let offered: BTreeMap<&str, &Body> =
             self.nested.iter().map(|block| (block.name.as_ref(), &block.text)).collect();
-        let of = |name: &str| match (offered.get(name), view.last_injected(Section::Instructions, name)) {
-            (None, _) => ChangeKind::Removed,
-            (Some(now), Some((_, said))) if *now == said => ChangeKind::Moved,
-            _ => ChangeKind::Altered,
-        };
-        let names = view.said_names(Section::Instructions);
+        let of =
+            |name: &str| match (offered.get(name), view.lane().last_injected(Section::Instructions, name)) {
+                (None, _) => ChangeKind::Removed,
+                (Some(now), Some((_, said))) if *now == said => ChangeKind::Moved,
+                _ => ChangeKind::Altered,
+            };
+        let names = view.lane().said_names(Section::Instructions);
         names
             .map(|name| PreambleChange { section: Section::Instructions, name: name.into(), how: of(name) })
             .collect()
@@ -308,7 +309,7 @@ impl FullPreamble {
         // A text that was sent keeps its full cost, including its fence, so that it counts the same before and after
         // it is sent.
         let weight = |name: &str| {
-            let (_, text) = view.last_injected(Section::Instructions, name)?;
+            let (_, text) = view.lane().last_injected(Section::Instructions, name)?;
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
             let cost = offered.map(|block| PreambleBlock { text: text.clone(), ..block.clone() });
             Some(
@@ -316,11 +317,11 @@ impl FullPreamble {
                     .tokens,
             )
         };
-        let said: Tokens = view.said_names(Section::Instructions).filter_map(weight).sum();
+        let said: Tokens = view.lane().said_names(Section::Instructions).filter_map(weight).sum();
         let mut room = input.shares.most(Section::Instructions, input.limit).saturating_sub(taken + said);
         let (mut tail, mut findings) = (Vec::new(), Vec::new());
         for block in self.nested {
-            if view.last_injected(Section::Instructions, &block.name).is_some() {
+            if view.lane().last_injected(Section::Instructions, &block.name).is_some() {
                 continue;
             }
             let cost = cost::block(&block, input.costs).tokens;
@@ -356,7 +357,7 @@ impl FullPreamble {
         view: &View,
         input: &ComposeInput<'_>,
     ) -> Result<Option<Injection>, Finding> {
-        if changes.is_empty() && view.said_names(Section::Agents).next().is_none() {
+        if changes.is_empty() && view.lane().said_names(Section::Agents).next().is_none() {
             return Ok(None);
         }
         let mut delta = ListingDelta::default();
@@ -381,7 +382,7 @@ impl FullPreamble {
             what: AGENT_CHANGES.into(),
             why: "".into(),
         };
-        if view.last_injected(said.section, &said.what).is_some_and(|(_, last)| *last == said.body) {
+        if view.lane().last_injected(said.section, &said.what).is_some_and(|(_, last)| *last == said.body) {
             return Ok(None);
         }
         let taken: Tokens = preamble_text::fixed(old, input.costs)

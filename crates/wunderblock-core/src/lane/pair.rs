@@ -26,7 +26,7 @@ pub use crate::lane::arrangement::{Arrangement, Exchange, ExchangeKind, PairedCa
 /// Groups the entries of a view into exchanges.
 #[must_use]
 pub fn arrange(view: &View) -> Arc<Arrangement> {
-    view.arranged().get_or_make(|| {
+    view.arranged.get_or_make(|| {
         let mut pairing = Pairer::new(view);
         for entry in view.entries() {
             pairing.take(entry);

@@ -32,7 +32,7 @@ struct OperatorText<'v> {
 /// `bodies` must have the texts of [`compared`].
 #[must_use]
 pub fn restate(view: &View, bodies: &dyn Bodies, rebuilds: bool) -> Vec<Restated> {
-    let through = view.progress().built.filter(|_| !rebuilds).map_or(Seq::START, |(_, through)| through);
+    let through = view.lane().built.filter(|_| !rebuilds).map_or(Seq::START, |(_, through)| through);
     let mut shown: Vec<OperatorText<'_>> = Vec::new();
     let mut restated: BTreeMap<PartPosition, Restated> = BTreeMap::new();
     for entry in operators(view) {
@@ -88,7 +88,7 @@ pub fn compared(view: &View) -> Vec<&Body> {
 /// Returns the record that sets a text aside, as long as the text that stands in can be shown.
 #[must_use]
 pub fn of(view: &View, at: PartPosition) -> Option<&Restated> {
-    let restated = &view.preamble()?.restated;
+    let restated = &view.lane().preamble()?.restated;
     let index = restated.binary_search_by_key(&at, |one| one.at).ok()?;
     restated.get(index).filter(|one| view.part(one.by).is_some() && !view.hidden().contains(&one.by.0))
 }
@@ -106,7 +106,7 @@ pub fn shown_at(view: &View, seq: Seq) -> Option<Seq> {
 
 /// Returns the positions of the entries that are set aside as a whole, ascending.
 pub(crate) fn aside(view: &View) -> Vec<Seq> {
-    let restated = view.preamble().map_or(&[][..], |preamble| &preamble.restated);
+    let restated = view.lane().preamble().map_or(&[][..], |preamble| &preamble.restated);
     let mut aside: Vec<Seq> = restated.iter().map(|one| one.at.0).collect();
     aside.dedup();
     aside.retain(|seq| shown_at(view, *seq).is_some());
@@ -115,7 +115,7 @@ pub(crate) fn aside(view: &View) -> Vec<Seq> {
 
 /// Returns the place at which a later version is shown: that of the first version in the view.
 pub(crate) fn place(view: &View, seq: Seq) -> Option<Seq> {
-    let restated = view.preamble().map_or(&[][..], |preamble| &preamble.restated);
+    let restated = view.lane().preamble().map_or(&[][..], |preamble| &preamble.restated);
     let mut earlier = restated.iter().filter(|one| one.by.0 == seq && one.at.0 < seq);
     earlier.find(|one| view.part(one.at).is_some()).map(|one| one.at.0)
 }

@@ -14,8 +14,8 @@ use crate::units::Seq;
 /// Returns the runs of positions whose thinking the lane's next request does not send, as far as its events show.
 #[must_use]
 pub fn unbound(view: &View) -> Vec<(Seq, Seq)> {
-    let judged = view.progress().built.map(|(_, through)| through);
-    let mut trim = Trim { unbound: view.progress().unbound.clone(), ..Trim::default() };
+    let judged = view.lane().built.map(|(_, through)| through);
+    let mut trim = Trim { unbound: view.lane().unbound.clone(), ..Trim::default() };
     let mut bound = Seq::START;
     for entry in view.entries().filter(|entry| thinks(entry)) {
         let is_new = judged.is_none_or(|through| entry.seq > through);

@@ -4,31 +4,27 @@
 //! else: entries before the lane's frontier are gone, so the size of a view depends on the window, not on the
 //! history.
 
-pub(crate) mod entry;
-mod summaries;
+mod entry;
+mod lane;
 mod work;
 
 use crate::form::fence;
 use crate::id::{CallId, LaneId};
 use crate::lane::arrangement::Arranged;
+use crate::record::author::Author;
 use crate::record::decision::{PartPosition, Trim};
 use crate::record::event::{Event, EventSource, Fact};
 use crate::record::message::{Body, Message, MessageOrigin, Part, Role};
-use crate::record::preamble::Preamble;
-use crate::record::reduction::{ContentReduced, Reduction, Reductions};
-use crate::record::work::WorkLog;
-use crate::source::section::Section;
+use crate::record::preamble::Restated;
+use crate::record::reduction::Reductions;
 use crate::units::Seq;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
-use summaries::place;
-use work::WorkHistory;
+use work::ToldWork;
 
-pub use entry::{LaneProgress, SummaryNode, ViewEntry};
-pub(crate) use summaries::all_prepared;
-pub use summaries::{is_request, prepared, prepared_to, restating, unbind, unchecked_by};
+pub use entry::{SummaryNode, ViewEntry};
+pub use lane::{ViewLane, preamble_id};
 
-/// Ordered entries that a model could see, and the state of the lane.
+/// Ordered entries that a model could see, and their lane.
 ///
 /// # Resuming
 ///
@@ -47,7 +43,6 @@ pub use summaries::{is_request, prepared, prepared_to, restating, unbind, unchec
 /// (trims, pins, hides, builds, receipts of erasure) have no such content, and must keep their fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    lane: LaneId,
     head: Seq,
     entries: BTreeMap<Seq, ViewEntry>,
     gists: HashMap<CallId, BTreeMap<Seq, Box<str>>>,
@@ -57,35 +52,23 @@ pub struct View {
     /// Runs of erased positions: for each, the first position, the last position, and the number of events that lost
     /// their content.
     erased: BTreeMap<Seq, (Seq, u64)>,
-    /// Preamble of the lane, and the position of its record.
-    preamble: Option<(Seq, Arc<Preamble>)>,
     /// Positions of the summaries and shorter texts that the trim names.
     named: HashSet<Seq>,
     /// Summaries that the trim names, by the positions of their events.
     nodes: BTreeMap<Seq, SummaryNode>,
-    /// Summaries made ahead that no trim names yet, by their first positions.
-    prepared: BTreeMap<Seq, SummaryNode>,
     /// Shorter texts that the trim names, and those of standing reductions.
     reduced: Reductions,
-    /// Entries that this lane inserted at the tail. Callers can append messages that look like these entries.
-    ours: BTreeSet<Seq>,
-    /// Texts at the tail from outside the ledger, by section and name: the position of the latest text, and its body.
-    injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
-    /// Work logs of the lane, the newest last.
-    work: WorkHistory<ToldWork>,
-    /// Starts and ends of sub-agents' work, by position.
-    delegated: BTreeMap<Seq, Fact>,
-    /// Progress of the lane.
-    progress: LaneProgress,
     /// Arrangement of the entries.
-    arranged: Arranged,
+    pub(super) arranged: Arranged,
+    /// The lane.
+    lane: ViewLane,
 }
 
 impl View {
     /// Creates the empty view of a lane.
     #[must_use]
     pub fn new(lane: LaneId) -> Self {
-        Self { lane, ..Self::default() }
+        Self { lane: ViewLane::new(lane), ..Self::default() }
     }
 
     /// Applies the next event. Events of other lanes, and those that [contradict](Fact::contradiction) their
@@ -95,115 +78,92 @@ impl View {
         self.arranged = Arranged::default();
         let Some(fact) = &event.fact else {
             self.erase(event.seq, event.seq, 1);
-            if event.id.as_str().starts_with(&preamble_id(&self.lane)) {
-                self.preamble = None;
-            }
-            return;
+            return self.lane.apply(event, self.trim.drop_before);
         };
         if fact.contradiction(event.seq).is_some() {
             return;
         }
         match fact {
-            Fact::MessageAppended(said) => self.say(event, || said.message.clone()),
-            Fact::ContextInjected(injected) if injected.lane == self.lane => {
+            Fact::MessageAppended(said) if self.trim.needs(event.seq) => {
+                self.say(event, said.message.clone())
+            }
+            Fact::ContextInjected(injected) if injected.lane == self.lane.id => {
                 if let Some(log) = &injected.work {
-                    let told = take_told(self);
-                    self.work.push(event.seq, log, told);
+                    let told = self.forget_work();
+                    self.lane.work.push(event.seq, log, told);
                 }
                 if !injected.items.is_empty() && self.trim.needs(event.seq) {
-                    self.say(event, || fence::injected(&injected.items));
-                    self.ours.insert(event.seq);
-                    for item in injected.items.iter().filter(|item| item.is_new()) {
-                        let name = (item.section, item.what.clone());
-                        self.injected.insert(name, (event.seq, item.body.clone()));
-                    }
+                    self.say(event, fence::injected(&injected.items));
+                    let new = injected.items.iter().filter(|item| item.is_new());
+                    let texts = new.map(|item| ((item.section, item.what.clone()), item.body.clone()));
+                    self.lane.inject(event.seq, texts);
                 }
             }
-            Fact::PreambleChanged(changed) if changed.lane == self.lane => {
-                let preamble = Some(&changed.preamble).filter(|preamble| !preamble.is_erased());
-                self.preamble = preamble.map(|preamble| (event.seq, Arc::new(preamble.clone())));
-                self.absorb(event.seq, &changed.takes_in);
+            // A preamble replaces the texts at the tail that it incorporates.
+            Fact::PreambleChanged(changed) if changed.lane == self.lane.id => {
+                let takes = |what: &str| changed.takes_in.iter().any(|section| section.name() == what);
+                let is_absorbed = |seq: &Seq| match self.entry(*seq).map(|entry| &entry.message.standing) {
+                    Some(MessageOrigin::Injected(what)) => takes(what),
+                    _ => false,
+                };
+                let before = self.lane.ours.range(..event.seq).copied();
+                let gone: Vec<Seq> = before.filter(is_absorbed).collect();
+                gone.into_iter().for_each(|seq| self.forget(seq));
+                self.lane.apply(event, self.trim.drop_before);
             }
             // A trim names the summaries to show: this lane's own, or those of another lane with which this lane
             // began.
-            Fact::SessionCompacted(made) => place(self, event, made),
-            Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
+            Fact::SessionCompacted(made) if self.named.contains(&event.seq) => {
+                self.nodes.extend(SummaryNode::of(event, made).map(|node| (node.at, node)));
+            }
+            Fact::ContentReduced(reduced)
+                if reduced.target >= self.trim.drop_before && self.lane.takes(event.seq, reduced) =>
+            {
+                self.reduced.stand(event.seq, reduced);
+            }
+            Fact::ContentReduced(reduced) if self.named.contains(&event.seq) => {
+                self.reduced.name(event.seq, reduced);
+            }
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
-            Fact::ContentHidden(hidden) => hide(self, hidden.target, hidden.hidden),
+            Fact::ContentHidden(hidden) => {
+                set(&mut self.hidden, hidden.target, hidden.hidden);
+                // Hiding also removes what the exchange contributed to the work log.
+                if hidden.hidden && self.lane.work.hide(hidden.target) {
+                    self.forget_work();
+                }
+            }
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
             // A resumed view encounters steps that precede the step with which it began.
-            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
-                self.progress.stepped = event.seq;
+            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane.id && event.seq >= self.lane.stepped => {
+                self.lane.stepped = event.seq;
                 self.trim_to(trimmed.trim.clone());
             }
-            Fact::CompactionUndone(undone) if undone.lane == self.lane => undo_work(self, undone.compaction),
-            Fact::ContextBuilt(built) if built.lane == self.lane => {
-                self.progress.built = Some((event.seq, built.plan.through));
-                self.progress.waited.clone_from(&built.plan.trim.waiting);
-                self.progress.shown = self.progress.shown.max(built.plan.through);
-                self.progress.unbound.clone_from(&built.plan.trim.unbound);
-                self.progress.asked = true;
+            Fact::CompactionUndone(undone) if undone.lane == self.lane.id => {
+                self.undo_work(undone.compaction);
             }
-            Fact::ContextBuilt(_) => self.progress.asked = false,
-            Fact::SubagentSpawned(_) | Fact::SubagentReturned(_) | Fact::SessionClosed(_)
-                if event.seq >= self.trim.drop_before =>
-            {
-                self.delegated.insert(event.seq, fact.clone());
-            }
-            _ => {}
+            _ => self.lane.apply(event, self.trim.drop_before),
         }
-    }
-
-    /// Applies a shorter text if the trim names it, or if it is standing and the lane has not shown the part.
-    fn shorten(&mut self, event: Seq, reduced: &ContentReduced) {
-        let unseen = reduced.target > self.progress.shown && reduced.target < event;
-        let ours = reduced.lane.as_ref().is_none_or(|lane| *lane == self.lane);
-        if reduced.standing && ours && unseen && reduced.target >= self.trim.drop_before {
-            self.reduced.stand(event, reduced);
-        } else if self.named.contains(&event) {
-            self.reduced.name(event, reduced);
-        }
-    }
-
-    /// Forgets the texts at the tail that a later preamble incorporates.
-    fn absorb(&mut self, at: Seq, takes_in: &[Section]) {
-        let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
-            Some(MessageOrigin::Injected(what)) => {
-                takes_in.iter().any(|section| section.name() == what.as_ref())
-            }
-            _ => false,
-        };
-        let gone: Vec<Seq> = self.ours.range(..at).copied().filter(is_absorbed).collect();
-        gone.into_iter().for_each(|seq| self.forget(seq));
-    }
-
-    pub(crate) fn arranged(&self) -> &Arranged {
-        &self.arranged
     }
 
     /// Passes over an event that the view must not apply, except for what the event says the lane has shown.
     pub fn pass(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
         if let Some(fact @ Fact::ContextBuilt(built)) = &event.fact
-            && built.lane == self.lane
+            && built.lane == self.lane.id
             && fact.contradiction(event.seq).is_none()
         {
-            self.progress.shown = self.progress.shown.max(built.plan.through);
+            self.lane.shown = self.lane.shown.max(built.plan.through);
         }
     }
 
-    fn say(&mut self, event: &Event, message: impl FnOnce() -> Message) {
+    fn say(&mut self, event: &Event, message: Message) {
         let seq = event.seq;
-        if !self.trim.needs(seq) {
-            return;
-        }
-        let message = message();
         for part in &message.parts {
             if let Part::ToolCall { call, gist: Some(gist), .. } = part {
                 self.gists.entry(call.clone()).or_default().insert(seq, gist.clone());
             }
         }
-        let answers = self.progress.asked && event.source == EventSource::Live;
+        let answers = self.lane.asked && event.source == EventSource::Live;
         self.entries.insert(seq, ViewEntry { seq, at: event.at, message, answers });
     }
 
@@ -214,15 +174,9 @@ impl View {
         let gone: Vec<Seq> = self.entries.range(from..=to).map(|(seq, _)| *seq).collect();
         gone.into_iter().for_each(|seq| self.forget(seq));
         self.nodes.retain(|at, _| *at < from || *at > to);
-        self.prepared.retain(|_, node| node.at < from || node.at > to);
         self.reduced.erase(from, to);
-        self.delegated.retain(|seq, _| !(from..=to).contains(seq));
-        if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
-            self.preamble = None;
-        }
-        if self.work.has(from, to) {
-            take_told(self);
-            self.work = WorkHistory::default();
+        if self.lane.erase(from, to) {
+            self.forget_work();
         }
         self.pinned.retain(|seq| !(from..=to).contains(seq));
         self.hidden.retain(|seq| !(from..=to).contains(seq));
@@ -248,9 +202,7 @@ impl View {
 
     fn forget(&mut self, seq: Seq) {
         let Some(entry) = self.entries.remove(&seq) else { return };
-        if self.ours.remove(&seq) {
-            self.injected.retain(|_, (at, _)| *at != seq);
-        }
+        self.lane.forget(seq);
         for call in entry.message.calls() {
             if let Some(gists) = self.gists.get_mut(call) {
                 gists.remove(&seq);
@@ -261,28 +213,55 @@ impl View {
         }
     }
 
+    /// Forgets the entry that shows the work log, so that another can replace it. Returns the entry, with the name and
+    /// the text of the log.
+    pub fn forget_work(&mut self) -> Option<ToldWork> {
+        let (name, (seq, body)) = self.lane.told_work()?;
+        let told = (self.entry(*seq)?.clone(), name.clone(), body.clone());
+        self.forget(told.0.seq);
+        self.arranged = Arranged::default();
+        Some(told)
+    }
+
+    /// Restores the work log that an undone compaction replaced, and the entry that showed it.
+    fn undo_work(&mut self, compaction: Seq) {
+        if !self.lane.work.undo(compaction) {
+            return;
+        }
+        self.forget_work();
+        let Some((entry, name, body)) = self.lane.work.take_told() else { return };
+        if self.trim.needs(entry.seq) {
+            self.lane.inject(entry.seq, [(name, body)]);
+            self.entries.insert(entry.seq, entry);
+        }
+    }
+
+    /// Leaves thinking out of all requests from here on, as the trim of a step does.
+    pub fn unbind(&mut self, thinking: Vec<(Seq, Seq)>) {
+        self.lane.unbound.clone_from(&thinking);
+        self.trim.unbound = thinking;
+    }
+
+    /// Sets aside the texts of the operator as a composed preamble would, before that preamble is recorded.
+    pub fn restate(&mut self, restated: &[Restated]) {
+        self.lane.restate(restated);
+        self.arranged = Arranged::default();
+    }
+
     /// Moves the frontiers, and forgets what no request can show any longer.
     ///
     /// The trim is a step of the lane, so the next request does not have to continue the last one.
     pub fn trim_to(&mut self, trim: Trim) {
-        self.progress.built = None;
-        self.progress.waited.clear();
-        self.progress.unbound.clone_from(&trim.unbound);
-        self.progress.asked = false;
+        self.lane.step(&trim);
         self.entries.values_mut().for_each(|entry| entry.answers = false);
         self.arranged = Arranged::default();
         let before = self.entries.range(..trim.drop_before).map(|(seq, _)| *seq);
         let gone: Vec<Seq> = before.filter(|seq| !trim.needs(*seq)).collect();
         gone.into_iter().for_each(|seq| self.forget(seq));
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
-        self.work.forget_before(trim.drop_before);
-        self.delegated.retain(|seq, _| *seq >= trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
-        // Drop the summaries that a loaded view would not encounter after the frontier.
-        self.prepared.retain(|from, node| node.at >= trim.drop_before && *from >= trim.drop_before);
         self.reduced.trim(&self.named, trim.drop_before);
-        self.progress.shown = self.progress.shown.max(trim.drop_before.prev());
         self.trim = trim;
     }
 
@@ -311,7 +290,7 @@ impl View {
 
     /// Returns the lane of the view.
     #[must_use]
-    pub fn lane(&self) -> &LaneId {
+    pub fn lane(&self) -> &ViewLane {
         &self.lane
     }
 
@@ -346,7 +325,7 @@ impl View {
         later.find(|(_, entry)| entry.message.role == Role::Assistant).map(|(seq, _)| *seq)
     }
 
-    /// Returns the current state of the lane.
+    /// Returns the trim of the lane's latest step.
     #[must_use]
     pub fn trim(&self) -> &Trim {
         &self.trim
@@ -363,21 +342,10 @@ impl View {
         self.nodes.get(&at)
     }
 
-    /// Returns the shorter text recorded at a position, if the view may show it.
+    /// Returns the shorter texts that the view may show.
     #[must_use]
-    pub fn reduced(&self, at: Seq) -> Option<&Body> {
-        self.reduced.text(at)
-    }
-
-    /// Returns the result of the reduction recorded at a position, if it is known.
-    #[must_use]
-    pub fn reduction(&self, at: Seq) -> Option<&Reduction> {
-        self.reduced.how(at)
-    }
-
-    /// Returns every shorter text that the view may show.
-    pub fn shorter(&self) -> impl Iterator<Item = &Body> {
-        self.reduced.texts()
+    pub fn reductions(&self) -> &Reductions {
+        &self.reduced
     }
 
     /// Returns the position of a part's standing reduction. A form that the trim gives the part takes precedence.
@@ -390,42 +358,6 @@ impl View {
     /// Returns the parts that have a standing reduction, each with the position of its record, in ascending order.
     pub fn standings(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         self.reduced.standing().filter(|(at, _)| is_result(self.part(*at)))
-    }
-
-    /// Returns the preamble of the lane; `None` until the lane has recorded one.
-    #[must_use]
-    pub fn preamble(&self) -> Option<&Arc<Preamble>> {
-        self.preamble.as_ref().map(|(_, preamble)| preamble)
-    }
-
-    /// Returns the position of the preamble's record.
-    #[must_use]
-    pub fn preamble_at(&self) -> Option<Seq> {
-        self.preamble.as_ref().map(|(seq, _)| *seq)
-    }
-
-    /// Returns the position and body of the latest text with a given name at the tail; `None` once the text has been
-    /// left out.
-    #[must_use]
-    pub fn last_injected(&self, section: Section, name: &str) -> Option<(Seq, &Body)> {
-        self.injected.get(&(section, name.into())).map(|(seq, body)| (*seq, body))
-    }
-
-    /// Returns whether this lane inserted the entry at the tail.
-    #[must_use]
-    pub fn is_ours(&self, seq: Seq) -> bool {
-        self.ours.contains(&seq)
-    }
-
-    /// Returns the names of a section's texts at the tail.
-    pub fn said_names(&self, section: Section) -> impl Iterator<Item = &str> {
-        self.injected.keys().filter(move |(of, _)| *of == section).map(|(_, name)| name.as_ref())
-    }
-
-    /// Returns the newest work log of the lane.
-    #[must_use]
-    pub fn work(&self) -> Option<&Arc<WorkLog>> {
-        self.work.newest()
     }
 
     /// Returns the pinned positions.
@@ -447,30 +379,10 @@ impl View {
         self.erased.iter().map(move |(from, (to, events))| ((*from).max(frontier), *to, *events))
     }
 
-    /// Returns the first request, as long as the lane keeps it; without a request, the first turn in the user's place.
-    #[must_use]
-    pub fn first_user(&self) -> Option<Seq> {
-        let shown =
-            |seq: &Seq| self.trim.drop_before == Seq::START || self.trim.keep.binary_search(seq).is_ok();
-        let asks = |seq: &Seq| self.entries.get(seq).is_some_and(|entry| is_request(self, entry));
-        self.turns().filter(asks).find(shown).or_else(|| self.turns().find(shown))
-    }
-
     /// Returns the newest turn in the user's place, by any author.
     #[must_use]
     pub fn newest_user(&self) -> Option<Seq> {
-        self.turns().next_back()
-    }
-
-    fn turns(&self) -> impl DoubleEndedIterator<Item = Seq> {
-        let turns = self.entries.values().filter(|entry| entry.message.is_user_turn()).map(|entry| entry.seq);
-        turns.filter(|seq| !self.hidden.contains(seq))
-    }
-
-    /// Returns the progress of the lane.
-    #[must_use]
-    pub fn progress(&self) -> &LaneProgress {
-        &self.progress
+        turns(self).next_back().map(|entry| entry.seq)
     }
 
     /// Returns the gist of a result's call, given the position of the result: the call is the nearest one before the
@@ -483,50 +395,26 @@ impl View {
     }
 }
 
-/// Returns the starts and ends of sub-agents' work and of the session, from the lane's frontier on, in order.
-pub fn delegated(view: &View) -> impl Iterator<Item = (Seq, &Fact)> {
-    view.delegated.iter().map(|(seq, fact)| (*seq, fact))
+/// Returns whether an entry asks for work: a turn of the person, or of another agent if the person said nothing, as in
+/// the session of a delegate.
+#[must_use]
+pub fn is_request(view: &View, entry: &ViewEntry) -> bool {
+    let said = &entry.message;
+    let is_peers = || said.is_user_turn() && said.author() == Author::Peer;
+    said.is_persons() || is_peers() && !view.entries().any(|entry| entry.message.is_persons())
 }
 
-/// Entry that shows the work log, with the name and the text of the log.
-type ToldWork = (ViewEntry, Box<str>, Body);
-
-/// Forgets the entry that shows the work log, so that another can replace it. Returns whether an entry showed the
-/// work log.
-pub fn forget_work(view: &mut View) -> bool {
-    take_told(view).is_some()
+/// Returns the first request, as long as the lane keeps it; without a request, the first turn in the user's place.
+pub(crate) fn first_user(view: &View) -> Option<Seq> {
+    let trim = view.trim();
+    let is_kept = |seq| trim.drop_before == Seq::START || trim.keep.binary_search(&seq).is_ok();
+    let kept = || turns(view).filter(|entry| is_kept(entry.seq));
+    kept().find(|entry| is_request(view, entry)).or_else(|| kept().next()).map(|entry| entry.seq)
 }
 
-fn take_told(view: &mut View) -> Option<ToldWork> {
-    let mut told = view.injected.iter().filter(|((section, _), _)| *section == Section::Work);
-    let ((_, name), (seq, body)) = told.next()?;
-    let (name, seq, body) = (name.clone(), *seq, body.clone());
-    let entry = view.entries.get(&seq).cloned();
-    view.forget(seq);
-    view.arranged = Arranged::default();
-    entry.map(|entry| (entry, name, body))
-}
-
-/// Restores the work log that an undone compaction replaced, and the entry that showed it.
-fn undo_work(view: &mut View, compaction: Seq) {
-    if !view.work.undo(compaction) {
-        return;
-    }
-    take_told(view);
-    let Some((entry, name, body)) = view.work.take_told() else { return };
-    if view.trim.needs(entry.seq) {
-        view.ours.insert(entry.seq);
-        view.injected.insert((Section::Work, name), (entry.seq, body));
-        view.entries.insert(entry.seq, entry);
-    }
-}
-
-/// Hides an entry, or shows it again. Hiding also removes what its exchange contributed to the work log.
-fn hide(view: &mut View, target: Seq, hidden: bool) {
-    set(&mut view.hidden, target, hidden);
-    if hidden && view.work.hide(target) {
-        take_told(view);
-    }
+/// Returns the turns in the user's place, by any author, that are not hidden.
+fn turns(view: &View) -> impl DoubleEndedIterator<Item = &ViewEntry> {
+    view.entries().filter(|entry| entry.message.is_user_turn() && !view.hidden().contains(&entry.seq))
 }
 
 fn set(positions: &mut BTreeSet<Seq>, target: Seq, is_in: bool) {
@@ -539,12 +427,4 @@ fn set(positions: &mut BTreeSet<Seq>, target: Seq, is_in: bool) {
 
 fn is_result(part: Option<&Part>) -> bool {
     matches!(part, Some(Part::ToolResult { .. }))
-}
-
-/// Returns the prefix of the ids of a lane's `preamble.changed` events. The id of an erased event stays, so a view
-/// knows that the event was this lane's preamble, and does not fall back on an older one.
-#[must_use]
-pub fn preamble_id(lane: &LaneId) -> String {
-    let lane: String = blake3::hash(lane.as_str().as_bytes()).to_hex().chars().take(16).collect();
-    format!("preamble.changed:{lane}@")
 }

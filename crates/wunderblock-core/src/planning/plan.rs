@@ -14,7 +14,7 @@ use crate::id::{CallId, Handle};
 use crate::lane::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::lane::thinking;
 use crate::lane::trim::{self, GapOrSummary, treatment};
-use crate::lane::view::View;
+use crate::lane::view::{View, first_user};
 use crate::planning::cost::{self, EntryCost};
 use crate::planning::quote;
 use crate::ports::{Bodies, CostModel};
@@ -136,7 +136,7 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
 /// added at the tail of an earlier request.
 #[must_use]
 pub fn is_said(exchange: &Exchange, view: &View) -> bool {
-    exchange.shape != ExchangeKind::System && !exchange.members.iter().all(|seq| view.is_ours(*seq))
+    exchange.shape != ExchangeKind::System && !exchange.members.iter().all(|seq| view.lane().is_ours(*seq))
 }
 
 /// Returns the runs of positions whose thinking is not sent.
@@ -155,11 +155,11 @@ pub fn limit(ask: &PlanInput<'_>) -> Cost {
 
 /// Returns whether the lane's last request showed this exchange, and the exchange has grown since.
 fn has_changed(exchange: &Exchange, view: &View) -> bool {
-    let Some((_, through)) = view.progress().built.filter(|(_, through)| exchange.last > *through) else {
+    let Some((_, through)) = view.lane().built.filter(|(_, through)| exchange.last > *through) else {
         return false;
     };
     let spoke =
-        exchange.speakers.first().is_some_and(|seq| *seq <= through && !view.progress().waited.contains(seq));
+        exchange.speakers.first().is_some_and(|seq| *seq <= through && !view.lane().waited.contains(seq));
     let end = exchange.members.iter().rev().find(|seq| **seq <= through);
     let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);
     spoke && (shown || trim::stays(exchange, view.trim(), view))
@@ -190,9 +190,9 @@ struct ExchangeCosts<'a> {
 /// outstanding result is withheld, because a stand-in for the result would be replaced in the next request. An
 /// exchange no longer waits once the user has continued, or an earlier request has shown it with a stand-in.
 fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
-    let (newest, built) = (view.newest_user(), view.progress().built.map(|(_, through)| through));
+    let (newest, built) = (view.newest_user(), view.lane().built.map(|(_, through)| through));
     let is_shown =
-        |seq: &Seq| built.is_some_and(|through| *seq <= through) && !view.progress().waited.contains(seq);
+        |seq: &Seq| built.is_some_and(|through| *seq <= through) && !view.lane().waited.contains(seq);
     let waits = |exchange: &Exchange| {
         exchange.is_waiting()
             && exchange.speakers.iter().all(|seq| !is_shown(seq) && newest.is_none_or(|user| *seq > user))
@@ -246,7 +246,7 @@ impl<'a> ExchangeCosts<'a> {
 
     fn is_said(&self, item: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
-        let Some((at, body)) = view.last_injected(item.section, &item.what) else { return false };
+        let Some((at, body)) = view.lane().last_injected(item.section, &item.what) else { return false };
         let exchange = self.exchanges.iter().find(|(exchange, _)| exchange.members.contains(&at));
         // A text that a step turned into a stub is sent again: the state belongs at the end, where a model looks.
         *body == item.body
@@ -312,7 +312,7 @@ impl<'a> ExchangeCosts<'a> {
             let turn = self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(seq));
             turn.is_some_and(|(_, cost)| cost.verbatim.tokens <= small)
         };
-        let first = self.ask.view.first_user().filter(|seq| with_first && is_small(seq));
+        let first = first_user(self.ask.view).filter(|seq| with_first && is_small(seq));
         let orders = self.exchanges.iter().rev().find(|(exchange, _)| instructs(exchange, self.ask.view));
         let most = instructions_max(self.ask.budget.window);
         let orders = orders.filter(|(_, cost)| with_first && cost.verbatim.tokens <= most);

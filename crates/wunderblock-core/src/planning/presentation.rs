@@ -66,7 +66,7 @@ impl<'v> Presentation<'v> {
         treatment: Treatment,
     ) -> Option<ShownShorter> {
         let Some(PartForm::Reduced(event)) = shown(at, self.trim, self.view) else { return None };
-        let how = self.view.reduction(event).filter(|_| treatment != Treatment::Stub)?.clone();
+        let how = self.view.reductions().how(event).filter(|_| treatment != Treatment::Stub)?.clone();
         let whole = piece.bodies().into_iter().max_by_key(|body| body.bytes());
         let part = u32::try_from(at.1).unwrap_or(u32::MAX);
         Some(ShownShorter { part, how, handle: whole.and_then(Body::handle) })
@@ -86,7 +86,7 @@ fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>)
         Some(PartForm::Gone) => Stubbed::Gone,
         Some(PartForm::Placeholder) => Stubbed::Part(mark()),
         Some(PartForm::Stub | PartForm::Same(_)) => stub::part(piece, gist),
-        Some(PartForm::Reduced(event)) => match view.reduced(event) {
+        Some(PartForm::Reduced(event)) => match view.reductions().text(event) {
             Some(text) => replaced(piece, text.clone()),
             None => stub::part(piece, gist),
         },
@@ -164,7 +164,7 @@ pub(crate) fn sent<'v>(entry: &'v ViewEntry, view: &View) -> Cow<'v, Message> {
     let reply = view.next_reply(entry.seq);
     let stands =
         |index: usize| view.standing((entry.seq, index)).filter(|at| reply.is_none_or(|reply| *at < reply));
-    let text = |index: usize| stands(index).and_then(|event| view.reduced(event)).cloned();
+    let text = |index: usize| stands(index).and_then(|event| view.reductions().text(event)).cloned();
     let mut message = Cow::Borrowed(&entry.message);
     for (index, piece) in entry.message.parts.iter().enumerate() {
         if let Some(Stubbed::Part(short)) = text(index).map(|text| replaced(piece, text))

@@ -88,13 +88,13 @@ pub struct ShownShorter {
     pub handle: Option<Handle>,
 }
 
-/// Reductions of a view.
+/// Reductions of a view: the shorter texts that the view may show.
 ///
 /// A standing reduction applies from the lane's frontier on. Before the frontier, the trim names the reductions that
 /// apply ([`crate::lane::trim`]), since a view that is resumed at the frontier reads an older event only if something names
 /// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reductions {
+pub struct Reductions {
     /// Shorter texts, by the positions of their events.
     texts: BTreeMap<Seq, ReducedText>,
     /// Places of the parts that have standing reductions, with the positions of the reductions' events. If a part has
@@ -142,17 +142,19 @@ impl Reductions {
     }
 
     /// Returns the text recorded at a position.
-    pub(crate) fn text(&self, event: Seq) -> Option<&Body> {
+    #[must_use]
+    pub fn text(&self, event: Seq) -> Option<&Body> {
         self.texts.get(&event).map(|shorter| &shorter.text)
     }
 
-    /// Returns the result of the reduction recorded at a position.
-    pub(crate) fn how(&self, event: Seq) -> Option<&Reduction> {
+    /// Returns the result of the reduction recorded at a position, if it is known.
+    #[must_use]
+    pub fn how(&self, event: Seq) -> Option<&Reduction> {
         self.texts.get(&event)?.how.as_ref()
     }
 
     /// Returns all shorter texts.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &Body> {
+    pub fn texts(&self) -> impl Iterator<Item = &Body> {
         self.texts.values().map(|shorter| &shorter.text)
     }
 

@@ -102,7 +102,7 @@ pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedReque
         out: RenderedRequest::default(),
         spoken: false,
     };
-    let system = match view.preamble() {
+    let system = match view.lane().preamble() {
         Some(preamble) => writer.preamble(preamble),
         None => {
             input.tools.iter().for_each(|tool| writer.tool(tool));
@@ -445,7 +445,7 @@ impl<'a> RequestWriter<'a> {
     fn section(&self, entry: &ViewEntry, leading: bool) -> Section {
         match &entry.message.standing {
             _ if leading => Section::System,
-            MessageOrigin::Injected(what) if self.view.is_ours(entry.seq) => {
+            MessageOrigin::Injected(what) if self.view.lane().is_ours(entry.seq) => {
                 let mut tail = Section::TAIL.into_iter();
                 tail.find(|section| section.name() == what.as_ref()).unwrap_or(Section::Recall)
             }

@@ -39,8 +39,12 @@ impl Lane {
 
     /// Composes, and records the result as an engine does.
     pub(crate) fn build(&mut self, offer: &Offer, (limit, restarts): (Tokens, bool)) -> Composed {
-        let composed =
-            composed(&self.history, offer, &self.view, (limit, restarts || self.view.preamble().is_none()));
+        let composed = composed(
+            &self.history,
+            offer,
+            &self.view,
+            (limit, restarts || self.view.lane().preamble().is_none()),
+        );
         if let Some(preamble) = &composed.preamble {
             let preamble = preamble.as_ref().clone();
             let (changes, takes_in) = (composed.changes.clone(), composed.takes_in.clone());
@@ -411,17 +415,17 @@ proptest! {
             let offer = lane.history.input.offer.clone();
             let (before, limit) = (lane.view.clone(), Tokens(limit));
             let first = lane.build(&offer, (limit, restarts));
-            let twice = composed(&lane.history, &offer, &before, (limit, restarts || before.preamble().is_none()));
+            let twice = composed(&lane.history, &offer, &before, (limit, restarts || before.lane().preamble().is_none()));
             prop_assert_eq!(format!("{first:?}"), format!("{twice:?}"));
             let second = lane.build(&offer, (limit, false));
             prop_assert!(second.preamble.is_none(), "{:?}", told(&second.changes));
             prop_assert_eq!((told(&second.changes), told(&second.pending)), (vec![], told(&first.pending)));
             prop_assert!(second.tail.is_empty());
             // Text with operator or safety authority is whole, and no text is shown twice.
-            let preamble = lane.view.preamble();
+            let preamble = lane.view.lane().preamble();
             for block in preamble.iter().flat_map(|preamble| &preamble.blocks) {
                 prop_assert!(!block.authority.commands() || block.shown == Inclusion::Whole);
-                prop_assert!(lane.view.last_injected(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
+                prop_assert!(lane.view.lane().last_injected(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
             }
             // Text with operator or safety authority matches the current offer.
             for section in [Section::Safety, Section::System, Section::Instructions] {

@@ -72,8 +72,8 @@ proptest! {
             for other in [&folded, &resumed] {
                 prop_assert_eq!(decide(&history, other, budget, &[]), decide(&history, &live, budget, &[]));
                 prop_assert_eq!(show(&history, other), show(&history, &live));
-                prop_assert_eq!(other.preamble_at(), live.preamble_at());
-                prop_assert_eq!(other.progress().built, live.progress().built);
+                prop_assert_eq!(other.lane().preamble_at(), live.lane().preamble_at());
+                prop_assert_eq!(other.lane().built, live.lane().built);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::language::plain::{Escaping, head, line, readable};
 use crate::task::Material;
 use std::collections::HashMap;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_core::view::{View, delegated};
+use wunderblock_core::view::View;
 use wunderblock_core::work::{DelegateAtWork, Span, WorkLog};
 use wunderblock_redact::Redactor;
 use wunderblock_wire::delegation::Delegation;
@@ -28,7 +28,7 @@ pub fn delegates_at_work(
 ) -> Vec<DelegateAtWork> {
     let (known, words) = (&before.delegates, |text: &str| words(text, material.redactor));
     let mut fold = DelegationFold::resume(known, before.through);
-    let mut facts = delegated(view).filter(|(seq, _)| *seq > before.through).peekable();
+    let mut facts = view.lane().delegated().filter(|(seq, _)| *seq > before.through).peekable();
     for entry in &material.entries {
         while let Some((seq, fact)) = facts.next_if(|(seq, _)| *seq < entry.seq) {
             fold.fact(seq, NO_TIME, fact, material.bodies);

@@ -51,7 +51,7 @@ struct Candidate<'a> {
 /// first. Leaves out rules that a later rule replaces.
 pub fn standing_rules(view: &View, bodies: &dyn Bodies) -> Vec<Quote> {
     let turns = view.entries().filter(|entry| {
-        entry.message.is_persons() && !view.hidden().contains(&entry.seq) && !view.is_ours(entry.seq)
+        entry.message.is_persons() && !view.hidden().contains(&entry.seq) && !view.lane().is_ours(entry.seq)
     });
     let mut all: Vec<Candidate<'_>> =
         turns.flat_map(|entry| candidates(entry.seq, &entry.message, bodies)).collect();

@@ -37,7 +37,7 @@ impl Decision {
             plan: Plan::default(),
             events: Vec::new(),
             view: Arc::clone(view),
-            lane: view.lane().clone(),
+            lane: view.lane().id.clone(),
             tenant: job.tenant.clone(),
             stream: job.stream.clone(),
             at: job.now,
@@ -64,7 +64,7 @@ impl Decision {
     /// Applies a plan: the step, and one message per section that is injected at the tail.
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
         // The work log is read before the step, which may remove it from the view.
-        let work = self.view.work().cloned();
+        let work = self.view.lane().work().cloned();
         if let Some(reason) = plan.step {
             self.step(&plan.trim, reason, texts)?;
         }

@@ -172,7 +172,7 @@ async fn compactions(session: &Session, draft: &Draft) -> Result<Vec<CompactionM
         is_own: false,
     }));
     // A dry run may compact first. A dry run's step is not recorded in any ledger, so it is added here.
-    let stepped = draft.planned.decision.view.progress().stepped;
+    let stepped = draft.planned.decision.view.lane().stepped;
     if stepped > session.info().await?.head {
         let label = "this request compacts first".to_owned();
         marks.push(CompactionMark {

@@ -8,7 +8,7 @@
 use super::{Ladder, Proposal};
 use crate::compact::job::SummaryJob;
 use crate::compact::rung::summarise;
-use crate::lane::view::{SummaryNode, prepared};
+use crate::lane::view::SummaryNode;
 use crate::policy::{Action, Permille};
 use crate::record::compaction::RungTaken;
 use crate::record::decision::PlacedSummary;
@@ -25,7 +25,8 @@ impl Ladder<'_> {
     /// summaries.
     #[must_use]
     pub fn activating(mut self) -> Self {
-        let mut chain = prepared(self.ask.view, summarise::begins(&self.ask(), &self.guard));
+        let (view, begins) = (self.ask.view, summarise::begins(&self.ask(), &self.guard));
+        let mut chain = view.lane().prepared(begins, view.hidden());
         chain.retain(|node| node.to < self.guard.cut);
         let Some(last) = chain.last() else { return self };
         let drop_before = last.to.next();

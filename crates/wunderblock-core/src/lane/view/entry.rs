@@ -1,7 +1,13 @@
-//! Entries of a view, and the progress of its lane.
+//! Entries and summaries of a view.
 
+use crate::record::compaction::SessionCompacted;
+use crate::record::event::Event;
 use crate::record::message::{Body, Message};
+use crate::source::section::Section;
 use crate::units::{Millis, Seq};
+
+/// Section and name of a text at the tail.
+pub(super) type TailName = (Section, Box<str>);
 
 /// An entry that a model could see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,22 +42,12 @@ pub struct SummaryNode {
     pub unchecked: Option<Box<str>>,
 }
 
-/// Progress of a lane.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LaneProgress {
-    /// Position of the last request's record, and the newest position that the request considered; `None` since the
-    /// last step.
-    pub built: Option<(Seq, Seq)>,
-    /// Speakers that the last request did not show, because results were outstanding.
-    pub waited: Vec<Seq>,
-    /// Newest position that any request of the lane considered, or the last position before its frontier. A step does
-    /// not reset this position, since no request has shown what came later.
-    pub shown: Seq,
-    /// Position of the lane's newest step; [`Seq::START`] before the first.
-    pub stepped: Seq,
-    /// Runs of unbound thinking as of the newest request or step; see
-    /// [`Trim::unbound`](crate::record::decision::Trim::unbound).
-    pub unbound: Vec<(Seq, Seq)>,
-    /// Whether the newest request of the session was made by the lane since the lane's last step.
-    pub asked: bool,
+impl SummaryNode {
+    /// Returns the summary that an event recorded; `None` if its text was erased.
+    #[must_use]
+    pub fn of(event: &Event, made: &SessionCompacted) -> Option<Self> {
+        let (from, to, text) = (made.from_seq, made.to_seq, made.summary.clone()?);
+        let unchecked = (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone());
+        Some(Self { at: event.seq, from, to, level: made.level, text, made: event.at, unchecked })
+    }
 }

@@ -1,29 +1,28 @@
 //! History of a lane's work logs: the current log, and earlier ones that an undo restores.
 
+use super::entry::{TailName, ViewEntry};
+use crate::record::message::Body;
 use crate::record::work::WorkLog;
 use crate::units::Seq;
 use std::sync::Arc;
 
-/// Work logs of a view, the newest last. Each replaced log is stored with the entry that showed it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WorkHistory<T> {
-    records: Vec<(Seq, Arc<WorkLog>, Option<T>)>,
+/// Entry that shows the work log, with the name and the text of the log.
+pub(super) type ToldWork = (ViewEntry, TailName, Body);
+
+/// Work logs of a lane, the newest last. Each replaced log is stored with the entry that showed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WorkHistory {
+    records: Vec<(Seq, Arc<WorkLog>, Option<ToldWork>)>,
 }
 
-impl<T> Default for WorkHistory<T> {
-    fn default() -> Self {
-        Self { records: Vec::new() }
-    }
-}
-
-impl<T> WorkHistory<T> {
+impl WorkHistory {
     /// Returns the current log.
     pub(super) fn newest(&self) -> Option<&Arc<WorkLog>> {
         self.records.last().map(|(_, log, _)| log)
     }
 
     /// Adds a log. `before` is the entry that showed the previous log.
-    pub(super) fn push(&mut self, at: Seq, log: &WorkLog, before: Option<T>) {
+    pub(super) fn push(&mut self, at: Seq, log: &WorkLog, before: Option<ToldWork>) {
         if let Some((_, _, told)) = self.records.last_mut() {
             *told = before;
         }
@@ -38,7 +37,7 @@ impl<T> WorkHistory<T> {
     }
 
     /// Takes the entry that showed the current log before another log replaced it.
-    pub(super) fn take_told(&mut self) -> Option<T> {
+    pub(super) fn take_told(&mut self) -> Option<ToldWork> {
         self.records.last_mut().and_then(|(_, _, told)| told.take())
     }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Returns the handles of the bodies that a rendering reads.
 #[must_use]
 pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
-    let blocks = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
+    let blocks = view.lane().preamble().into_iter().flat_map(|preamble| preamble.shown());
     let mut handles: BTreeSet<Handle> = blocks.filter_map(Body::handle).collect();
     handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
     handles.extend(trim.rules.blobs());

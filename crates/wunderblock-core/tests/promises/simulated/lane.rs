@@ -28,7 +28,7 @@ pub(crate) fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
 
 /// Returns the parts that no trim touches: the preamble, or the tools if there is no preamble.
 pub(crate) fn fixed(history: &History, view: &View) -> Vec<Fixed> {
-    if let Some(preamble) = view.preamble() {
+    if let Some(preamble) = view.lane().preamble() {
         return preamble_text::fixed(preamble, &history.wax);
     }
     let part =
@@ -125,7 +125,7 @@ pub(crate) fn decide(
     budget: Budget,
     hits: &[Injection],
 ) -> Result<Decided, Box<PlanRefusal>> {
-    let first = view.preamble().is_none();
+    let first = view.lane().preamble().is_none();
     let (mut decided, mut planned) = attempt(history, view, (budget, hits), first);
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
     if !first && planned.as_ref().map_or(true, steps) {

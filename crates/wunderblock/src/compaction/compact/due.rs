@@ -16,7 +16,7 @@ use wunderblock_core::plan::{Fixed, PlanRefusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_core::view::{View, ViewEntry, prepared_to};
+use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_store::Marked;
 
 /// Part of a lane's limit by which the lane must grow before it is compacted automatically again once the breaker has
@@ -40,7 +40,8 @@ pub(crate) struct MeasuredSize {
 
 impl MeasuredSize {
     fn of(tokens: Tokens, planned: &Planned, shown: impl Iterator<Item = (Seq, Section, Tokens)>) -> Self {
-        let told = prepared_to(&planned.decision.view);
+        let view = &planned.decision.view;
+        let told = view.lane().prepared_to(view.trim(), view.hidden());
         let mut size = Self { tokens, messages: 0, unsummarised: Tokens::ZERO, unprepared: Tokens::ZERO };
         for (seq, section, tokens) in shown {
             size.messages += 1;
@@ -104,8 +105,8 @@ fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Optio
 /// that is built again must be the same request, even under a policy that shrinks the lane in several compactions.
 fn is_settled(policy: &Policy, planned: &Planned) -> bool {
     let view = &planned.decision.view;
-    let stepped = view.progress().stepped;
-    let is_since = view.progress().built.is_some_and(|(at, _)| at > stepped);
+    let stepped = view.lane().stepped;
+    let is_since = view.lane().built.is_some_and(|(at, _)| at > stepped);
     let before = planned.snapshot.before().filter(|_| is_since && stepped > Seq::START);
     let is_said = |entry: &ViewEntry| entry.seq > stepped && entry.message.standing == MessageOrigin::Said;
     before.is_some_and(|(_, built)| built.policy.as_deref() == Some(&policy.name))
@@ -197,7 +198,9 @@ pub(super) async fn check_breaker(
     if !may_stop(policy, due.level) {
         return Ok(None);
     }
-    let Some((rounds, then)) = count_rounds(desk, prepared.bench.view.lane()).await? else { return Ok(None) };
+    let Some((rounds, then)) = count_rounds(desk, &prepared.bench.view.lane().id).await? else {
+        return Ok(None);
+    };
     Ok(is_stopped(policy, rounds, then, prepared).then_some(rounds))
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn before(
     due: &Due,
     desk: &Desk,
 ) -> Result<HookAnswers, Error> {
-    let lane = prepared.bench.view.lane().as_str();
+    let lane = prepared.bench.view.lane().id.as_str();
     let question = json!({
         "event": "before_compact",
         "session": desk.stream().as_str(),

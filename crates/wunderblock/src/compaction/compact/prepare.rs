@@ -26,7 +26,7 @@ use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::{Permille, Policy, Protect};
 use wunderblock_core::thinking::unbound_by_step;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::{SummaryNode, forget_work, unbind};
+use wunderblock_core::view::SummaryNode;
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
 use wunderblock_redact::Redactor;
 use wunderblock_store::{Marked, StoreError};
@@ -69,7 +69,7 @@ impl Prepared {
         // No request after a compaction holds the thinking before it. Weighed as if it stayed, it made the ladder stop
         // long before its goal: first requests at 32,000 tokens then left out up to 38,000 tokens without a summary.
         let thinking = unbound_by_step(bench.view.head(), &bench.costs);
-        unbind(Arc::make_mut(&mut bench.view), thinking);
+        Arc::make_mut(&mut bench.view).unbind(thinking);
         let rules = match policy.protect.rules_share {
             Permille::ZERO => Vec::new(),
             _ => standing_rules(&bench.view, &bench.texts),
@@ -83,7 +83,7 @@ impl Prepared {
             work.as_ref().map(|log| recent_reads(&bench.ask(), log, &policy.protect)).unwrap_or_default();
         // The new work log replaces the one in the view. Removing the old one first keeps the ladder from weighing
         // both.
-        let stood = forget_work(Arc::make_mut(&mut bench.view));
+        let stood = Arc::make_mut(&mut bench.view).forget_work().is_some();
         let limit = bench.budget.limit().tokens;
         let says = work.as_ref().and_then(|log| expected(log, bench.stream, limit, &bench.costs));
         let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();

@@ -161,7 +161,7 @@ async fn rebuild_request(
     };
     let rendered = render(&view, &built.plan.trim, scene);
     let erased = !texts.missing(needed).is_empty()
-        || view.preamble_at() != built.preamble
+        || view.lane().preamble_at() != built.preamble
         || view.erased().next().is_some();
     // The first version of the renderer set no cache marks.
     let points = (built.render > 1).then_some(built.cache.as_slice());

@@ -127,7 +127,7 @@ impl Slicing<'_> {
             view.standing((event.seq, index)).filter(|_| is_it)
         };
         let shorter = said.message.parts.iter().enumerate().find_map(of_part);
-        let shorter = shorter.and_then(|at| planned.texts.of(view.reduced(at)?));
+        let shorter = shorter.and_then(|at| planned.texts.of(view.reductions().text(at)?));
         Some(Injection {
             section: Section::Recall,
             authority: Authority::Data,

@@ -35,7 +35,7 @@ pub(super) async fn write(
     });
     let earlier: Vec<Earlier<'_>> = nodes.collect();
     let summarised = earlier.iter().map(|node| node.to).max().unwrap_or(Seq::START);
-    let is_said = |seq: Seq| seq > summarised && !view.hidden().contains(&seq) && !view.is_ours(seq);
+    let is_said = |seq: Seq| seq > summarised && !view.hidden().contains(&seq) && !view.lane().is_ours(seq);
     let entries: Vec<_> = view.entries().filter(|entry| is_said(entry.seq)).collect();
     let bounds = earlier.iter().map(|node| node.from).chain(entries.iter().map(|entry| entry.seq));
     let Some(from) = bounds.min() else { return Ok(None) };

@@ -338,7 +338,8 @@ impl PlacementScope<'_> {
                     Some(_) => None,
                     None => decision.view.standing((of.seq, part)),
                 };
-                let text = at.and_then(|at| decision.view.reduced(at)).and_then(|body| texts.of(body));
+                let text =
+                    at.and_then(|at| decision.view.reductions().text(at)).and_then(|body| texts.of(body));
                 text.is_some_and(|text| text.contains(sought))
             }),
             (Treatment::Clipped, _) => memchr::memmem::find(&self.draft.body, sought.as_bytes()).is_some(),

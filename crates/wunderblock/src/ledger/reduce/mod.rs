@@ -113,7 +113,7 @@ impl<'a> Choice<'a> {
     /// Begins a choice. `room` is the number of tokens that a request can hold.
     pub(crate) fn new(view: &'a View, means: &ReduceContext<'a>, room: Tokens) -> Self {
         let ReduceContext { rules, costs, .. } = *means;
-        let fresh = view.progress().shown.next().max(view.trim().stub_before);
+        let fresh = view.lane().shown.next().max(view.trim().stub_before);
         let entries: Vec<&ViewEntry> = match rules.is_off() {
             true => Vec::new(),
             false => view.entries().rev().take_while(|entry| entry.seq >= fresh).collect(),
@@ -138,7 +138,8 @@ impl<'a> Choice<'a> {
             && let Some(entry) = self.entries.pop()
         {
             for (index, part) in entry.message.parts.iter().enumerate() {
-                let shown = self.view.standing((entry.seq, index)).and_then(|at| self.view.reduced(at));
+                let shown =
+                    self.view.standing((entry.seq, index)).and_then(|at| self.view.reductions().text(at));
                 let cost = match shown {
                     Some(shorter) => cost::part(&Part::text(shorter.clone()), self.costs),
                     None => cost::part(part, self.costs),

@@ -90,7 +90,7 @@ impl Snapshot {
 
     /// Returns the lane.
     pub(crate) fn lane(&self) -> &LaneId {
-        self.view.lane()
+        &self.view.lane().id
     }
 
     /// Returns the lane's previous request: the time of its build, and its record.
@@ -113,12 +113,12 @@ impl Snapshot {
     /// Returns whether the lane was resized and has built nothing since.
     pub(crate) fn is_resized(&self) -> bool {
         let resized = |(_, step): &(Millis, ViewTrimmed)| step.reason == TrimReason::Resized;
-        self.step.as_ref().is_some_and(resized) && self.view.progress().built.is_none()
+        self.step.as_ref().is_some_and(resized) && self.view.lane().built.is_none()
     }
 
     /// Returns the target of the lane: that of a step taken for the next request, or that of its last request.
     pub(crate) fn target(&self) -> Option<LaneTarget> {
-        let step = self.step.as_ref().filter(|_| self.view.progress().built.is_none());
+        let step = self.step.as_ref().filter(|_| self.view.lane().built.is_none());
         let stepped = step.and_then(|(_, step)| step.target.clone());
         stepped.or_else(|| self.before().map(|(_, built)| target_of(built)))
     }
@@ -157,7 +157,7 @@ impl Snapshot {
 
     /// Adds the facts of an event that are not part of the view.
     pub(crate) fn note(&mut self, event: &Event) {
-        let lane = self.view.lane();
+        let lane = &self.view.lane().id;
         let refused = is_refused(self.refused, event, lane);
         let note = MeasurementNote::of(event, lane);
         if let Some(note) = note {
@@ -196,9 +196,9 @@ pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
 pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::leaves);
     let said = leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| body.handle());
-    let shown = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
+    let shown = view.lane().preamble().into_iter().flat_map(|preamble| preamble.shown());
     let made = view.nodes().map(|node| &node.text);
-    said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
+    said.chain(shown.chain(made).chain(view.reductions().texts()).filter_map(Body::handle))
 }
 
 /// Returns the handles of texts that a plan reads: the user's latest turn, the latest exchange, what is clipped, and
@@ -212,7 +212,7 @@ pub(crate) fn planned_texts(view: &View) -> Vec<Handle> {
     let latest = latest.filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts.flat_map(move |(index, part)| {
-            let shorter = view.standing((entry.seq, index)).and_then(|event| view.reduced(event));
+            let shorter = view.standing((entry.seq, index)).and_then(|event| view.reductions().text(event));
             part.bodies().into_iter().chain(shorter)
         })
     });

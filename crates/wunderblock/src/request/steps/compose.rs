@@ -19,7 +19,7 @@ use wunderblock_core::plan::{Fixed, Plan, PlanInput, PlanRefusal, TrimReason, pl
 use wunderblock_core::preamble_text;
 use wunderblock_core::restate::compared;
 use wunderblock_core::section::Section;
-use wunderblock_core::view::{View, restating};
+use wunderblock_core::view::View;
 
 /// Composes and plans. After a step, the provider has to read the beginning of the request again, so changes that
 /// waited for a step take effect with this one. A lane that takes a step composes again with all waiting changes, and
@@ -31,7 +31,7 @@ pub(in crate::request) async fn decide(
 ) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
     // A lane that has taken a step since its last request also begins again.
-    let begins = snapshot.view.preamble().is_none() || snapshot.view.progress().built.is_none();
+    let begins = snapshot.view.lane().preamble().is_none() || snapshot.view.lane().built.is_none();
     let mut attempt = gathered.attempt(job, ask, begins).await?;
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
     if !begins && attempt.plan.as_ref().map_or(true, steps) {
@@ -81,7 +81,7 @@ pub(in crate::request) async fn bench(
     let Gathered { mut lane, shorter, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
     if let Some(preamble) = composed.preamble.as_ref().filter(|preamble| !preamble.restated.is_empty()) {
-        restating(Arc::make_mut(&mut lane.snapshot.view), &preamble.restated);
+        Arc::make_mut(&mut lane.snapshot.view).restate(&preamble.restated);
     }
     Ok(Bench {
         epoch: lane.snapshot.epoch,
@@ -200,6 +200,8 @@ fn pack(packer: &Packer, costs: &TokenCosts, text: String) -> Body {
 pub(crate) fn fixed(target: &Target, view: &View, costs: &TokenCosts) -> Vec<Fixed> {
     let name = target.model_line(costs);
     let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-    fixed.extend(view.preamble().map(|preamble| preamble_text::fixed(preamble, costs)).unwrap_or_default());
+    fixed.extend(
+        view.lane().preamble().map(|preamble| preamble_text::fixed(preamble, costs)).unwrap_or_default(),
+    );
     fixed
 }

@@ -113,7 +113,7 @@ impl Draft {
             plan: Plan { inject: Vec::new(), ..decision.plan.clone() },
             heads: vec![(stream.clone(), self.through)],
             inputs: None,
-            preamble: decision.view.preamble_at(),
+            preamble: decision.view.lane().preamble_at(),
             cache: self.cache.points.clone(),
             stem: Some(self.marks.clone()),
             common: self.cache.common.map(|(same, _)| same),
@@ -155,7 +155,7 @@ pub(in crate::request) fn encode(mut request: Rendered, job: &BuildJob) -> Resul
     let unsent = request.rendered.shortened + request.missing();
     let Rendered { planned, rendered, .. } = request;
     let Planned { snapshot, target, decision, .. } = &planned;
-    report.at_step(decision.view.progress().stepped);
+    report.at_step(decision.view.lane().stepped);
     check(&encoded, target)?;
     // A request for an earlier position is judged as of the time of that position.
     let now = if job.options.at.is_some() { snapshot.newest_at } else { job.now };
@@ -178,7 +178,7 @@ pub(in crate::request) fn encode(mut request: Rendered, job: &BuildJob) -> Resul
         unsent,
         through: planned.through(),
         step: decision.plan.step.or(snapshot.is_resized().then_some(TrimReason::Resized)),
-        preamble: decision.view.preamble().cloned(),
+        preamble: decision.view.lane().preamble().cloned(),
         changes: planned.composed.changes.clone(),
         pending: planned.composed.pending.clone(),
         findings: planned.composed.findings.clone(),
@@ -241,7 +241,7 @@ struct Account {
 fn account(request: &mut Rendered, job: &BuildJob) -> Result<Account, Error> {
     let Rendered { planned, rendered, tallies, .. } = request;
     let Planned { snapshot, target, decision, .. } = &*planned;
-    let preamble = decision.view.preamble();
+    let preamble = decision.view.lane().preamble();
     if is_silent(&rendered.request.messages, preamble) {
         return Err(Error::Silence(job.stream.clone()));
     }
@@ -281,7 +281,7 @@ impl Planned {
     /// Returns the size of the lane's own last request by the provider's count, plus later entries. This count is
     /// more accurate than any estimate. Zero if nothing was measured.
     pub(crate) fn measured(&self) -> Tokens {
-        let built = self.decision.view.progress().built.map(|(at, _)| at);
+        let built = self.decision.view.lane().built.map(|(at, _)| at);
         let own = self.anchor.as_ref().filter(|anchor| built.is_some_and(|at| anchor.seq > at));
         own.map(Anchor::total).unwrap_or_default()
     }

@@ -190,7 +190,7 @@ fn combines(object: &serde_json::Map<String, serde_json::Value>) -> bool {
 /// Returns the instruction files to read: those for the workspace, and those for the paths that work has touched.
 fn files(instructions: &Instructions, view: &View, texts: &Texts) -> FilesWanted {
     let nothing = Preamble::default();
-    let recorded = view.preamble();
+    let recorded = view.lane().preamble();
     let old = recorded.map_or(&nothing, AsRef::as_ref);
     // A lane that began without instructions has no frozen files.
     let is_first =
@@ -217,7 +217,7 @@ fn settle_files(
     offer: &mut Offer,
 ) {
     let nothing = Preamble::default();
-    let old = view.preamble().map_or(&nothing, AsRef::as_ref);
+    let old = view.lane().preamble().map_or(&nothing, AsRef::as_ref);
     let FoundSources { mut head, nested, ignore, scanned: found, mut findings, .. } = found;
     for given in &instructions.session {
         let (pieces, problems) = pieces(&given.text);
@@ -319,6 +319,7 @@ fn state(
     }
     let names: BTreeSet<String> = texts.iter().map(|(name, _)| name.clone()).collect();
     let gone = view
+        .lane()
         .said_names(Section::State)
         .filter(|name| asked && !names.contains(*name) && !silent.contains(*name));
     texts.extend(gone.map(|name| (name.to_owned(), "none".to_owned())).collect::<Vec<_>>());

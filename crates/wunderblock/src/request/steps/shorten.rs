@@ -29,7 +29,7 @@ pub(in crate::request) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<D
         let step =
             ViewTrimmed { lane: lane.clone(), trim, reason: TrimReason::Resized, target, compaction: None };
         // A lane that begins again rebuilds its work log from what it sees.
-        if snapshot.view.work().is_some_and(|work| !work.is_empty()) {
+        if snapshot.view.lane().work().is_some_and(|work| !work.is_empty()) {
             let work = Some(Box::default());
             let nothing = ContextInjected { work, ..ContextInjected::new(lane.clone(), Vec::new()) };
             decision.take(Fact::ContextInjected(nothing), &Texts::default())?;
@@ -61,7 +61,7 @@ pub(in crate::request) async fn shorten(
     texts.drop_all(&replaced);
     packer.unload(&lane.costs, &mut texts);
     for fact in facts {
-        let fact = ContentReduced { lane: Some(view.lane().clone()), ..fact };
+        let fact = ContentReduced { lane: Some(view.lane().id.clone()), ..fact };
         decision.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
     }
     lane.snapshot.view = Arc::clone(&decision.view);

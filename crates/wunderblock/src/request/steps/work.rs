@@ -31,13 +31,13 @@ const MOST: Permille = Permille(100);
 /// whole view.
 pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille, redactor: &Redactor) -> Option<WorkLog> {
     let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts, redactor) };
-    let stood = view.work().is_some_and(|work| !work.is_empty());
+    let stood = view.lane().work().is_some_and(|work| !work.is_empty());
     (stood || !log.is_empty()).then_some(WorkLog { share, ..log })
 }
 
 /// Returns the previous log, extended by the later entries. Hidden entries are ignored.
 pub(crate) fn log_of(view: &View, texts: &Texts, redactor: &Redactor) -> WorkLog {
-    let before = view.work().cloned().unwrap_or_else(|| Arc::new(WorkLog::default()));
+    let before = view.lane().work().cloned().unwrap_or_else(|| Arc::new(WorkLog::default()));
     let arrangement = arrange(view);
     let is_new = |exchange: &&Exchange| exchange.last > before.through;
     let new: Vec<&Exchange> = arrangement.exchanges.iter().filter(is_new).collect();
@@ -123,19 +123,20 @@ pub(in crate::request) fn standing(
     if goes_on(view) {
         return None;
     }
-    if let Some((_, body)) = view.last_injected(Section::Work, NAME) {
+    if let Some((_, body)) = view.lane().last_injected(Section::Work, NAME) {
         let item = injection(body.clone());
         if weight(&item, costs) <= MOST.of(limit) {
             return Some(item);
         }
     }
-    to_say(view.work()?, stream, limit, costs).map(|text| injection(packer.pack(text)))
+    to_say(view.lane().work()?, stream, limit, costs).map(|text| injection(packer.pack(text)))
 }
 
 /// Returns whether the latest entry is an unfinished reply. Later records of the reply would come before a log that
 /// is injected now. Entries that the lane itself injected are ignored.
 fn goes_on(view: &View) -> bool {
-    let newest = view.entries().rev().find(|entry| !view.is_ours(entry.seq)).map(|entry| &entry.message);
+    let newest =
+        view.entries().rev().find(|entry| !view.lane().is_ours(entry.seq)).map(|entry| &entry.message);
     newest.is_some_and(|said| said.role == Role::Assistant && said.api_id.is_some() && said.stop.is_none())
 }
 

@@ -14,7 +14,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::Handle;
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::{SummaryNode, View, ViewEntry, unchecked_by};
+use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
 /// Sources of a new summary, and the summaries it replaces.
 #[derive(Default)]
@@ -34,7 +34,7 @@ async fn standing(
     at: Seq,
 ) -> Result<(SummaryNode, SessionCompacted), Error> {
     let view = &prepared.bench.view;
-    let missing = || EditError::NoSummary { at, lane: view.lane().clone() };
+    let missing = || EditError::NoSummary { at, lane: view.lane().id.clone() };
     let node = view.node(at).ok_or_else(missing)?.clone();
     let made = summary_records(desk, &[at]).await?.into_iter().next();
     Ok((node, made.ok_or_else(missing)?.1))
@@ -60,11 +60,7 @@ async fn recorded(
     sources: &[Seq],
 ) -> Result<Vec<SummaryNode>, Error> {
     let found = summary_records(desk, sources).await?;
-    let nodes = found.into_iter().filter_map(|(event, made)| {
-        let unchecked = unchecked_by(&made);
-        let SessionCompacted { from_seq: from, to_seq: to, level, summary, .. } = made;
-        Some(SummaryNode { at: event.seq, from, to, level, text: summary?, made: event.at, unchecked })
-    });
+    let nodes = found.iter().filter_map(|(event, made)| SummaryNode::of(event, made));
     let mut nodes: Vec<SummaryNode> = nodes.collect();
     nodes.sort_unstable_by_key(|node| node.from);
     if nodes.len() < sources.len() {
@@ -82,7 +78,7 @@ async fn read_range(
     from: Seq,
     to: Seq,
 ) -> Result<(View, Vec<Event>), Error> {
-    let mut view = View::new(prepared.bench.view.lane().clone());
+    let mut view = View::new(prepared.bench.view.lane().id.clone());
     let mut said = Vec::new();
     let mut next = from;
     while next <= to {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::{SummaryNode, unchecked_by};
+use wunderblock_core::view::SummaryNode;
 use wunderblock_store::Marked;
 use wunderblock_summary::gives_orders;
 
@@ -24,19 +24,14 @@ pub(in crate::compaction::compact) async fn adoptable(
     // The latest summaries come first: of two that overlap, the later one is used.
     let mut chain: BTreeMap<Seq, SummaryNode> = BTreeMap::new();
     for event in marked_events(desk, Marked::Kind("session.compacted"), bench.view.head()).await? {
-        let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
-        let unchecked = unchecked_by(&made);
-        let (from, to) = (made.from_seq, made.to_seq);
+        let Some(Fact::SessionCompacted(made)) = &event.fact else { continue };
+        let Some(node) = SummaryNode::of(&event, made) else { continue };
+        let (from, to) = (node.from, node.to);
         // A summary made before an entry was hidden still mentions that entry.
         let tells_hidden = bench.view.hidden().range(from..=to).next().is_some();
         let overlaps = chain.range(..=to).next_back().is_some_and(|(_, before)| before.to >= from);
-        if let (None, 0, Some(text), false, false) =
-            (&made.lane, made.level, made.summary, tells_hidden, overlaps)
-        {
-            chain.insert(
-                from,
-                SummaryNode { at: event.seq, from, to, level: 0, text, made: event.at, unchecked },
-            );
+        if made.lane.is_none() && node.level == 0 && !tells_hidden && !overlaps {
+            chain.insert(from, node);
         }
     }
     let nodes: Vec<SummaryNode> = chain.into_values().collect();
