@@ -9,7 +9,7 @@
 
 use super::prompt::{self, Put};
 use crate::call::CallFailure;
-use crate::extract::{DATE, ReadMaterial};
+use crate::extract::{DATE, Extract, ReadMaterial};
 use crate::task::{Brief, Summarise, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
@@ -46,7 +46,7 @@ pub struct Judgement {
 #[derive(Clone, Copy)]
 pub struct Floor<'a> {
     /// Writes a summary from the range alone.
-    pub extract: &'a dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> String,
+    pub extract: &'a dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> Extract,
     /// Checks a summary against its range.
     pub verify: &'a dyn Fn(&str, &ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> Judgement,
 }
@@ -79,6 +79,9 @@ pub struct AttemptOptions<'a> {
 pub struct SummaryDraft {
     /// Text of the summary.
     pub text: String,
+    /// Items that the text consists of, as [`Extract`] has them; `None` if a model or program wrote the text, or if it
+    /// was cut.
+    pub items: Option<String>,
     /// Name of the model or program that wrote the summary, or [`EXTRACTIVE`].
     pub producer: Box<str>,
     /// First 16 hexadecimal digits of BLAKE3 over the prompt; `None` if no model or program wrote the text.
@@ -115,7 +118,7 @@ pub fn write(
         Some(Taken { text, prompt, check, manner }) => {
             let Course { name: producer, rejected, spent } = course;
             let (prompt, check) = (Some(prompt), Some(check));
-            SummaryDraft { text, producer, prompt, check, rejected, spent, manner }
+            SummaryDraft { text, items: None, producer, prompt, check, rejected, spent, manner }
         }
         None => job.mechanical(course.rejected, course.spent, Manner::Fallback),
     }
@@ -283,13 +286,14 @@ impl AttemptJob<'_> {
         spent: Option<SummarySpend>,
         manner: Manner,
     ) -> SummaryDraft {
-        let text = (self.options.floor.extract)(self.read, self.brief, self.costs);
+        let Extract { text, items } = (self.options.floor.extract)(self.read, self.brief, self.costs);
         let cut = self.cut(&text);
         let manner = if cut.is_some() { Manner::Capped } else { manner };
+        let items = items.filter(|_| cut.is_none());
         let text = cut.unwrap_or(text);
         let check = Some((self.options.floor.verify)(&text, self.read, self.brief, self.costs).check);
         let producer = EXTRACTIVE.into();
-        SummaryDraft { text, producer, prompt: None, check, rejected, spent, manner }
+        SummaryDraft { text, items, producer, prompt: None, check, rejected, spent, manner }
     }
 
     /// Cuts a text that exceeds the maximum to the whole lines that fit, or to the start of its first line. `None` if

@@ -16,7 +16,7 @@ mod verify;
 
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use call::{CallFailure, TOKEN_TIME, writing_time};
-pub use extract::{Notable, Noted, ReadMaterial, extract};
+pub use extract::{Extract, Notable, Noted, ReadMaterial, extract};
 pub use extract::{
     changes_files, delegates_at_work, each_word, files_touched, follow, notable, plan_call, stamp, todo_call,
     work,

@@ -6,7 +6,7 @@ use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::ViewEntry;
+use wunderblock_core::view::{SummaryNode, ViewEntry};
 use wunderblock_redact::Redactor;
 
 /// A contiguous range of a session that is to be summarised.
@@ -39,8 +39,26 @@ pub struct Earlier<'a> {
     pub level: u32,
     /// Text of the summary.
     pub text: &'a str,
+    /// Items that the text consists of, as [`Extract`](crate::Extract) has them, if they are known.
+    pub items: Option<&'a str>,
     /// Whether another program wrote the summary and nothing has checked it.
     pub unchecked: bool,
+}
+
+impl<'a> Earlier<'a> {
+    /// Returns a summary of a view; `None` if its text was erased.
+    #[must_use]
+    pub fn of(node: &'a SummaryNode, bodies: &'a dyn Bodies) -> Option<Self> {
+        Some(Self {
+            at: node.at,
+            from: node.from,
+            to: node.to,
+            level: node.level,
+            text: bodies.of(&node.text)?,
+            items: node.items.as_ref().and_then(|items| bodies.of(items)),
+            unchecked: node.unchecked.is_some(),
+        })
+    }
 }
 
 /// Requirements for a summary.

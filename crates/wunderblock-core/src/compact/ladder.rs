@@ -27,7 +27,7 @@ use crate::record::event::ContentReduced;
 use crate::record::message::Body;
 use crate::units::{Seq, Tokens};
 pub use draft::NodeDraft;
-use draft::{node, says_something};
+use draft::says_something;
 use rules::PricedRule;
 use state::{COVER, Cover, Form};
 use std::collections::{BTreeMap, HashSet};
@@ -255,7 +255,7 @@ impl<'a> Ladder<'a> {
             let Some(text) = text.filter(says_something) else { break };
             let at = Seq(self.next.0 + drafts.len() as u64);
             let mut draft = NodeDraft { at, job, text, tokens: Tokens::ZERO, made: first + index };
-            draft.tokens = cost::node(&node(&draft), self.ask.costs).tokens;
+            draft.tokens = cost::node(&draft.summary(), self.ask.costs).tokens;
             drafts.push(draft);
         }
         if self.ahead {
@@ -429,7 +429,7 @@ impl<'a> Ladder<'a> {
         let arrangement = arrange(all);
         trim.rules = self.standing(&trim, &arrangement);
         trim::settle(&mut trim, &arrangement, all);
-        let nodes = self.nodes.iter().chain(drafts).map(node);
+        let nodes = self.nodes.iter().chain(drafts).map(NodeDraft::summary);
         let nodes: Vec<SummaryNode> =
             nodes.chain(all.nodes().cloned()).chain(self.adopted.iter().cloned()).collect();
         let reduced = self.reduced.iter().chain(reduced);

@@ -23,6 +23,10 @@ pub struct SessionCompacted {
     /// The summary, if it is known as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Body>,
+    /// Items that the summary consists of, for a summary of summaries; `None` if our extractor did not write the text.
+    /// No request, search or account shows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Body>,
     /// Cause, in the producer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Box<str>>,

@@ -136,7 +136,7 @@ async fn mask(
     let events = session.events(seq, seq, 1, ENTRY).await?;
     let bodies = session.engine().bodies(&events).await?;
     let part = place.text.trim_matches('…');
-    let texts = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+    let texts = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::readable_bodies);
     let masked = texts.filter_map(|body| redactor.mask_part(bodies.of(body)?, part)).next();
     if let Some(masked) = masked {
         place.text = place.text.replace(part, &masked);

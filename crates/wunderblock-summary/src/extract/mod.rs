@@ -46,6 +46,15 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
+/// A summary that was written without a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extract {
+    /// Text of the summary.
+    pub text: String,
+    /// Items that the text consists of, as JSON, for a summary of summaries; `None` for a catalogue.
+    pub items: Option<String>,
+}
+
 /// Returns a summary of a range. The summary has at most `brief.most` tokens by the cost model, and about
 /// `brief.target` tokens if the range has enough content.
 ///
@@ -54,10 +63,10 @@ use wunderblock_core::ports::CostModel;
 /// If not even the headings of the template fit, the summary has fewer parts, and if nothing fits, the summary is
 /// empty.
 #[must_use]
-pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> Extract {
     let ReadMaterial { material, found } = read;
     if brief.detail == Detail::Catalogue {
-        return writing::catalogue::write(read, brief, costs);
+        return Extract { text: writing::catalogue::write(read, brief, costs), items: None };
     }
     let form = SummaryForm::new(brief).timed(material);
     let mut items = writing::pick::items(found, &form, brief.focus);
@@ -65,18 +74,18 @@ pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel
     // Required content may have been cut. Adding the missing content can push out other required content, so the loop
     // checks again.
     let demanded = demands(found, material, brief);
-    let mut text = Fit::new(brief, costs, &form).write(&items);
+    let mut written = Fit::new(brief, costs, &form).write(&items);
     for _ in 0..ROUNDS {
-        let missing = absent(&text, &demanded);
+        let missing = absent(&written.text, &demanded);
         if missing.is_empty() {
             break;
         }
         for demand in missing {
             insist(&mut items, demand, &form);
         }
-        text = Fit::new(brief, costs, &form).write(&items);
+        written = Fit::new(brief, costs, &form).write(&items);
     }
-    text
+    Extract { text: written.text, items: serde_json::to_string(&written.items).ok() }
 }
 
 /// Maximum number of rounds in which missing required content is added.

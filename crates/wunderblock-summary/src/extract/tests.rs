@@ -24,7 +24,22 @@ use wunderblock_core::view::ViewEntry;
 use wunderblock_redact::Redactor;
 
 fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+    extracted(material, brief, costs).text
+}
+
+fn extracted(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> Extract {
     super::extract(&ReadMaterial::of(material), brief, costs)
+}
+
+/// Returns a text of another program as an earlier summary.
+fn foreign(from: u64, to: u64, text: &str) -> Earlier<'_> {
+    let (at, from, to) = (Seq(to), Seq(from), Seq(to));
+    Earlier { at, from, to, level: 0, text, items: None, unchecked: false }
+}
+
+/// Returns a summary of ours as an earlier one.
+fn earlier(from: u64, to: u64, made: &Extract) -> Earlier<'_> {
+    Earlier { items: made.items.as_deref(), ..foreign(from, to, &made.text) }
 }
 
 fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
@@ -468,22 +483,15 @@ fn short_forms_are_short() {
 fn summaries_go_into_one_part_by_part() {
     let template = each(As::Markdown);
     let (first, second) = (entries(coding()), entries(chinese()));
-    let one = extract(&material(&first, vec![]), &brief(&template, 2_500), &Thirds);
-    let two = extract(&material(&second, vec![]), &brief(&template, 2_500), &Thirds);
-    let foreign = "# Summary\n\n**Key decisions**\n* The store is SQLite (#77)\n\n### Modified files\n- src/foreign.rs #78\n- src/unplaced.rs\n";
-    let earlier = |at, from, text| Earlier {
-        at: Seq(at),
-        from: Seq(from),
-        to: Seq(from + 9),
-        level: 0,
-        text,
-        unchecked: false,
-    };
-    let all = vec![earlier(900, 1, one.as_str()), earlier(901, 10, foreign), earlier(902, 20, two.as_str())];
+    let one = extracted(&material(&first, vec![]), &brief(&template, 2_500), &Thirds);
+    let two = extracted(&material(&second, vec![]), &brief(&template, 2_500), &Thirds);
+    let others = "# Summary\n\n**Key decisions**\n* The store is SQLite (#77)\n\n### Modified files\n- src/foreign.rs #78\n- src/unplaced.rs\n";
+    let all = vec![earlier(1, 9, &one), foreign(10, 19, others), earlier(20, 29, &two)];
     let material = material(&[], all);
     let brief = brief(&template, 4_000);
-    let text = extract(&material, &brief, &Thirds);
-    assert_eq!(checked(&text, &material, &brief).faults, [], "{text}");
+    let made = extracted(&material, &brief, &Thirds);
+    let text = &made.text;
+    assert_eq!(checked(text, &material, &brief).faults, [], "{text}");
     for (name, one) in [
         ("Goal", "Add a `--since` filter"),
         ("Constraints", "不要修改配置文件"),
@@ -494,15 +502,14 @@ fn summaries_go_into_one_part_by_part() {
         ("Errors", "→ fixed after changing `src/parse.rs` #110 #114"),
         ("Numbers", "messages ×26"),
     ] {
-        assert!(part(&text, name).contains(one), "{name}: {one}\n{text}");
+        assert!(part(text, name).contains(one), "{name}: {one}\n{text}");
     }
     assert_eq!(text.matches("## Goal").count(), 1);
     // A line without a position gets the first position in its range, because the position of the record itself
     // depends on other lanes.
-    assert!(text.contains("`src/unplaced.rs` #10") && !text.contains("#901"), "{text}");
+    assert!(text.contains("`src/unplaced.rs` #10") && !text.contains("#19"), "{text}");
     // Condensing a condensed summary changes little.
-    let again = vec![earlier(903, 1, text.as_str())];
-    let material = self::material(&[], again);
+    let material = self::material(&[], vec![earlier(1, 29, &made)]);
     let twice = extract(&material, &brief, &Thirds);
     assert_eq!(checked(&twice, &material, &brief).faults, [], "{twice}");
     assert!(twice.contains("changed `src/parse.rs` #111") && twice.contains("messages ×26"), "{twice}");
@@ -512,10 +519,8 @@ fn summaries_go_into_one_part_by_part() {
 fn an_anchored_update_goes_on_from_the_summary_before() {
     let template = each(As::Markdown);
     let (old, new) = (entries(coding()), entries(chinese()));
-    let before = extract(&material(&old, vec![]), &brief(&template, 2_500), &Thirds);
-    let earlier =
-        vec![Earlier { at: Seq(90), from: Seq(1), to: Seq(80), level: 0, text: &before, unchecked: false }];
-    let material = material(&new, earlier);
+    let before = extracted(&material(&old, vec![]), &brief(&template, 2_500), &Thirds);
+    let material = material(&new, vec![earlier(1, 80, &before)]);
     let brief = brief(&template, 3_000);
     let text = extract(&material, &brief, &Thirds);
     assert_eq!(checked(&text, &material, &brief).faults, [], "{text}");

@@ -5,7 +5,7 @@
 //! neither the request nor a summary would show, beside what the plan keeps. If there is no room for it there, the
 //! request keeps only what always stays, and the summary takes most of the rest.
 
-use super::draft::{NodeDraft, node, says_something};
+use super::draft::{NodeDraft, says_something};
 use super::state::{COVER, Cover, Form};
 use super::{Ladder, Made, NextStep};
 use crate::compact::job::{Detail, SummaryJob, placed};
@@ -97,7 +97,7 @@ fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) {
     let drafts = jobs.into_iter().zip(texts.enumerate()).map(|(job, (index, text))| {
         let at = Seq(ladder.next.0 + (before + index) as u64);
         let mut draft = NodeDraft { at, job, text: text.clone(), tokens: Tokens::ZERO, made: first + index };
-        draft.tokens = cost::node(&node(&draft), ladder.ask.costs).tokens;
+        draft.tokens = cost::node(&draft.summary(), ladder.ask.costs).tokens;
         draft
     });
     let drafts: Vec<NodeDraft> = drafts.collect();
@@ -174,7 +174,7 @@ impl<'a> Covering<'_, 'a> {
     /// Returns one summary of the lane's summaries and of the drafts that were made for it.
     fn merge(&self, trim: &Trim, form: Form, drafts: usize) -> Option<SummaryJob> {
         let room = self.room_beside(trim, 1);
-        let inner = self.0.nodes.iter().rev().take(drafts).map(node);
+        let inner = self.0.nodes.iter().rev().take(drafts).map(NodeDraft::summary);
         let mut nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().chain(inner).collect();
         nodes.sort_unstable_by_key(|node| node.from);
         // A sweep that is not over leaves ranges without a summary, which no other summary may seem to cover.

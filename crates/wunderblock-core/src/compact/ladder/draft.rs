@@ -25,15 +25,19 @@ pub(super) fn says_something(text: &Body) -> bool {
     text.inline().is_none_or(|text| !text.trim().is_empty())
 }
 
-/// Returns a draft as a view holds it once it is recorded.
-pub(super) fn node(draft: &NodeDraft) -> SummaryNode {
-    SummaryNode {
-        at: draft.at,
-        from: draft.job.from,
-        to: draft.job.to,
-        level: draft.job.level,
-        text: draft.text.clone(),
-        made: Millis::ZERO,
-        unchecked: None,
+impl NodeDraft {
+    /// Returns the summary as a view holds it once it is recorded, without its items.
+    #[must_use]
+    pub fn summary(&self) -> SummaryNode {
+        SummaryNode {
+            at: self.at,
+            from: self.job.from,
+            to: self.job.to,
+            level: self.job.level,
+            text: self.text.clone(),
+            items: None,
+            made: Millis::ZERO,
+            unchecked: None,
+        }
     }
 }

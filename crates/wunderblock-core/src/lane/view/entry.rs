@@ -36,6 +36,8 @@ pub struct SummaryNode {
     pub level: u32,
     /// Text of the summary.
     pub text: Body,
+    /// Items that the text consists of, if they are known.
+    pub items: Option<Body>,
     /// Time at which the summary was made.
     pub made: Millis,
     /// Producer of a summary that another program wrote and that was never checked; otherwise `None`.
@@ -48,6 +50,7 @@ impl SummaryNode {
     pub fn of(event: &Event, made: &SessionCompacted) -> Option<Self> {
         let (from, to, text) = (made.from_seq, made.to_seq, made.summary.clone()?);
         let unchecked = (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone());
-        Some(Self { at: event.seq, from, to, level: made.level, text, made: event.at, unchecked })
+        let (level, items) = (made.level, made.items.clone());
+        Some(Self { at: event.seq, from, to, level, text, items, made: event.at, unchecked })
     }
 }

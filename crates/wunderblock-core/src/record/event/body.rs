@@ -8,7 +8,9 @@ impl Fact {
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::MessageAppended(said) => said.message.parts.iter_mut().flat_map(Part::bodies_mut).collect(),
-            Self::SessionCompacted(compacted) => compacted.summary.iter_mut().collect(),
+            Self::SessionCompacted(compacted) => {
+                compacted.summary.iter_mut().chain(&mut compacted.items).collect()
+            }
             Self::ContentReduced(reduced) => vec![&mut reduced.text],
             Self::ContextBuilt(built) => built.inputs.iter_mut().collect(),
             Self::PreambleChanged(changed) => changed.preamble.bodies_mut().collect(),
@@ -40,7 +42,7 @@ impl Fact {
     pub fn bodies(&self) -> Vec<&Body> {
         match self {
             Self::MessageAppended(said) => said.message.parts.iter().flat_map(Part::bodies).collect(),
-            Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
+            Self::SessionCompacted(compacted) => compacted.summary.iter().chain(&compacted.items).collect(),
             Self::ContentReduced(reduced) => vec![&reduced.text],
             Self::ContextBuilt(built) => built.inputs.iter().collect(),
             Self::PreambleChanged(changed) => changed.preamble.bodies().collect(),
@@ -50,6 +52,15 @@ impl Fact {
             Self::SubagentSpawned(spawned) => spawned.prompt.iter().collect(),
             Self::SubagentReturned(returned) => returned.result.iter().collect(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Returns the bodies that people and models read: all except the items of a summary, which repeat its text.
+    #[must_use]
+    pub fn readable_bodies(&self) -> Vec<&Body> {
+        match self {
+            Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
+            fact => fact.bodies(),
         }
     }
 }

@@ -78,6 +78,23 @@ fn one_line(text: &str, marks: Escaping, quote: char) -> String {
     balanced(out)
 }
 
+/// Makes the elements of a line harmless that its own form left alone.
+pub(in crate::extract) fn disarmed(text: String, marks: Escaping) -> String {
+    if !text.contains('<') {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut skip = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if at < skip => {}
+            '<' if opens(&text, at, marks) => skip = at + disarm(&text, at, &mut out),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Writes the beginning of an element in harmless form, and returns the number of bytes of the text that this form
 /// replaces.
 fn disarm(text: &str, at: usize, out: &mut String) -> usize {

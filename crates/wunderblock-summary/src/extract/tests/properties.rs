@@ -106,10 +106,10 @@ proptest! {
         let template = templates().swap_remove(which);
         let (one, two) = (entries(one), entries(two));
         let brief = brief(&template, most);
-        let first = extract(&material(&one, vec![]), &brief, &Thirds);
-        let second = extract(&material(&two, vec![]), &brief, &Thirds);
-        let earlier = |at, from, text| Earlier { at: Seq(at), from: Seq(from), to: Seq(from + 9), level: 0, text, unchecked: false };
-        let all = vec![earlier(5, 1, first.as_str()), earlier(6, 10, text.as_str()), earlier(7, 20, second.as_str())];
+        let first = extracted(&material(&one, vec![]), &brief, &Thirds);
+        let second = extracted(&material(&two, vec![]), &brief, &Thirds);
+        // The same text may have been recorded before summaries had items.
+        let all = vec![earlier(1, 9, &first), foreign(10, 14, &text), foreign(15, 19, &second.text), earlier(20, 29, &second)];
         for entries in [&[][..], two.as_slice()] {
             let material = material(entries, all.clone());
             let text = extract(&material, &brief, &Thirds);

@@ -101,9 +101,8 @@ fn boxes_of_a_plan_file_stand_as_the_file_has_them() {
 
 #[test]
 fn what_nothing_checked_says_so_in_the_next_summary_too() {
-    let foreign = "Summary of the conversation so far.\n\n1. Overview: the core decides without any input and output.\n2. Added src/since.rs with `Since::parse`.";
-    let earlier =
-        Earlier { at: Seq(90), from: Seq(1), to: Seq(80), level: 0, text: foreign, unchecked: true };
+    let others = "Summary of the conversation so far.\n\n1. Overview: the core decides without any input and output.\n2. Added src/since.rs with `Since::parse`.";
+    let earlier = Earlier { unchecked: true, ..foreign(1, 80, others) };
     let entries = entries(coding());
     let template = each(As::Markdown);
     let text = extract(&material(&entries, vec![earlier]), &brief(&template, 3_000), &Thirds);

@@ -58,19 +58,19 @@ fn twelve_compactions_keep_the_task_and_the_rules() {
     for name in ["balanced", "claude-code", "codex", "gemini-cli", "pi", "hermes", "lossless", "openclaw"] {
         let (template, target) = preset(name);
         let brief = brief(&template, target);
-        let mut before = String::new();
+        let mut before = Extract::default();
         for round in 0..12 {
             let mut entries = entries(exchanges(round));
             entries.iter_mut().for_each(|entry| entry.seq = Seq(entry.seq.0 + 60 * round as u64));
-            let (from, to) = (Seq(1), Seq(100 + 60 * round as u64));
-            let earlier = Earlier { at: to, from, to, level: 0, text: &before, unchecked: false };
+            let earlier = earlier(1, 100 + 60 * round as u64, &before);
             let earlier = if round == 0 { vec![] } else { vec![earlier] };
             let material = material(&entries, earlier);
-            let text = extract(&material, &brief, &Thirds);
-            let verdict = checked(&text, &material, &brief);
-            assert_eq!(verdict.check.lost, [], "{name}, round {round}\n{text}");
-            before = text;
+            let made = extracted(&material, &brief, &Thirds);
+            let verdict = checked(&made.text, &material, &brief);
+            assert_eq!(verdict.check.lost, [], "{name}, round {round}\n{}", made.text);
+            before = made;
         }
+        let before = before.text;
         assert!(before.contains("Split src/session.rs into a store and a view"), "{name}\n{before}");
         for rule in RULES {
             assert!(before.contains(rule.trim_end_matches(['.', '。'])), "{name}: {rule}\n{before}");

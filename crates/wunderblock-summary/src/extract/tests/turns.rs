@@ -3,6 +3,10 @@
 use super::*;
 
 fn told(messages: Vec<Message>) -> String {
+    told_with_items(messages).text
+}
+
+fn told_with_items(messages: Vec<Message>) -> Extract {
     let sections: &[(&str, &[Fill])] = &[
         ("Turns", &[Fill::Intent, Fill::Outcomes]),
         ("Changed", &[Fill::FilesModified]),
@@ -13,7 +17,8 @@ fn told(messages: Vec<Message>) -> String {
         ("Next", &[Fill::Next]),
         ("Current", &[Fill::Current]),
     ];
-    summary(messages, &template(As::Markdown, sections), 4_000)
+    let (entries, template) = (entries(messages), template(As::Markdown, sections));
+    extracted(&material(&entries, vec![]), &brief(&template, 4_000), &Thirds)
 }
 
 fn printed(lines: &str) -> Message {
@@ -116,14 +121,13 @@ fn a_command_is_quoted_verbatim_and_its_output_is_not_an_outcome() {
         ran("b", "grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json", "\"muted\": \"gray\",", false),
     ];
     let messages: Vec<Message> = std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect();
-    let text = told(messages);
-    let commands = part(&text, "Commands");
+    let made = told_with_items(messages);
+    let commands = part(&made.text, "Commands");
     assert!(commands.contains(&format!("- `{quoted}` → ok #102")), "{commands}");
     // A command that only looks at something has no result for later.
     assert!(!commands.contains("grep"), "{commands}");
     // A summary that is read again yields the same commands.
-    let first =
-        Earlier { at: Seq(90), from: Seq(101), to: Seq(105), level: 0, text: &text, unchecked: false };
+    let first = earlier(101, 105, &made);
     let more = entries([user("And now the next one, please, with a test.")]);
     let more: Vec<ViewEntry> = more.into_iter().map(|entry| ViewEntry { seq: Seq(106), ..entry }).collect();
     let sections: &[(&str, &[Fill])] =

@@ -34,6 +34,13 @@ const ROOMS: [u64; 5] = [115, 135, 160, 200, 260];
 /// Percentage of its room from which a text counts as full.
 const FULL: u64 = 94;
 
+/// A summary, and the items that its text consists of, in the order of its parts.
+#[derive(Default)]
+pub(in crate::extract) struct Written {
+    pub(in crate::extract) text: String,
+    pub(in crate::extract) items: Vec<SummaryItem>,
+}
+
 /// Criteria by which items are chosen.
 pub(in crate::extract) struct Fit<'f> {
     costs: &'f dyn CostModel,
@@ -142,40 +149,41 @@ impl<'f> Fit<'f> {
     }
 
     /// Writes the summary with as many items as there is room for.
-    pub(in crate::extract) fn write(&self, items: &[SummaryItem]) -> String {
+    pub(in crate::extract) fn write(&self, items: &[SummaryItem]) -> Written {
         let skeleton = self.tokens(&self.form.write(&[]));
         // If the headings leave no room within the target, content takes precedence over the target.
         let least =
             skeleton + LINE_MIN * self.form.parts.iter().map(|part| part.fills.len() as u64).sum::<u64>() * 2;
         let whole = self.target.0.max(least).min(self.most.0);
         let room = whole.saturating_sub(skeleton);
-        let mut text = self.trimmed(self.choose(items, room));
+        let mut written = self.trimmed(self.choose(items, room));
         // Shortened items and shares that nothing fits into leave room. A larger room is tried until the text no longer
         // fits.
         for percent in ROOMS {
-            let used = self.tokens(&text);
+            let used = self.tokens(&written.text);
             if used * 100 >= whole * FULL {
                 break;
             }
             let more = self.trimmed(self.choose(items, room * percent / 100));
-            if (used..=whole).contains(&self.tokens(&more)) {
-                text = more;
+            if (used..=whole).contains(&self.tokens(&more.text)) {
+                written = more;
             }
         }
-        text
+        written.items.sort_by_key(|item| (self.form.part_number(item.fill), item.order));
+        written
     }
 
     /// Removes the items chosen last until the text fits.
-    fn trimmed(&self, mut chosen: Vec<SummaryItem>) -> String {
+    fn trimmed(&self, mut chosen: Vec<SummaryItem>) -> Written {
         loop {
             let shown: Vec<&SummaryItem> = chosen.iter().collect();
             let text = self.form.write(&shown);
             let over = self.tokens(&text).saturating_sub(self.most.0);
             if over == 0 {
-                return text;
+                return Written { text, items: chosen };
             }
             if chosen.is_empty() {
-                return String::new();
+                return Written::default();
             }
             let mut freed = 0;
             while freed < over {
@@ -266,12 +274,12 @@ impl<'f> Fit<'f> {
         let newest =
             left.iter().max_by_key(|item| item.order).filter(|item| item.fill == Fill::UserMessages)?;
         let mut older = (*newest).clone();
-        let lead = format!("older messages ×{}", left.len());
         left.sort_by_key(|item| item.order);
-        let skip = left.len().saturating_sub(OLDER_MAX);
-        older.refs = left.iter().skip(skip).flat_map(|item| item.refs.first().copied()).collect();
+        // An earlier summary may have left messages out, too.
+        older.refs = left.iter().flat_map(|item| &item.refs).copied().collect();
+        older.text = ItemText::quote(format!("older messages ×{}", older.refs.len()), String::new());
+        older.refs.drain(..older.refs.len().saturating_sub(OLDER_MAX));
         older.order = 0;
-        older.text = ItemText::Line { lead, quote: String::new(), tail: String::new() };
         Some(older)
     }
 

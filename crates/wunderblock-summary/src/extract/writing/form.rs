@@ -160,7 +160,7 @@ impl SummaryForm {
     fn fill(&self, out: &mut String, mut items: Vec<&SummaryItem>) {
         items.sort_by_key(|item| item.order);
         let mut line = String::new();
-        let mut open: Option<&'static str> = None;
+        let mut open: Option<&str> = None;
         for item in items {
             let ItemText::Packed { label, name } = &item.text else {
                 flush(out, &mut line);
@@ -169,14 +169,15 @@ impl SummaryForm {
                 out.push('\n');
                 continue;
             };
-            if open == Some(*label) && line.len() + name.len() <= PACKED_LINE {
+            let name = plain::disarmed(name.to_string(), self.marks);
+            if open == Some(label) && line.len() + name.len() <= PACKED_LINE {
                 line.push_str(BETWEEN);
-                line.push_str(name);
+                line.push_str(&name);
                 line.push_str(&item.positions());
             } else {
                 flush(out, &mut line);
                 line = item.write(self.marks);
-                open = Some(*label);
+                open = Some(label);
             }
         }
         flush(out, &mut line);

@@ -1,12 +1,16 @@
 //! An item that a summary may contain.
 
+use crate::extract::calls::change::ADDED_LISTED;
 use crate::extract::language::plain::{self, Escaping};
-use std::fmt::Write as _;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// An item that a summary may contain, with its usefulness.
-#[derive(Clone, Debug)]
+/// An item that a summary may contain, with its usefulness. The record of a summary has its items without what only
+/// the choice among them needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::extract) struct SummaryItem {
     /// Kind of the item.
     pub(in crate::extract) fill: Fill,
@@ -14,22 +18,117 @@ pub(in crate::extract) struct SummaryItem {
     /// Positions of the sources of the item, and of its correction if there is one.
     pub(in crate::extract) refs: Vec<Seq>,
     /// Usefulness compared with other items of its kind; a higher value is better.
+    #[serde(skip)]
     pub(in crate::extract) weight: i64,
     /// Whether the summary must contain the item.
+    #[serde(skip)]
     pub(in crate::extract) must: bool,
     /// Place of the item among the items of its kind in the text.
+    #[serde(skip)]
     pub(in crate::extract) order: u64,
 }
 
 /// Content of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(in crate::extract) enum ItemText {
-    /// Our words, an optional quotation, and our words after the quotation.
-    Line { lead: String, quote: String, tail: String },
+    /// A file or command if the line is about one, our words, an optional quotation, and our words after it.
+    Line { about: Option<CountedName>, lead: String, quote: String, tail: String },
     /// A message, word for word.
     Block(String),
     /// A name that shares its line with other names under the same label.
-    Packed { label: &'static str, name: String },
+    Packed { label: Cow<'static, str>, name: CountedName },
+    /// Numbers of messages and calls, by what is counted.
+    Counts(Vec<(Cow<'static, str>, u64)>),
+    /// Times of the first and the last message.
+    Span { since: String, until: String },
+}
+
+/// A name, and how often it occurs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::extract) struct CountedName {
+    /// Our words before the name, such as what was done to a file.
+    pub(super) verb: String,
+    /// The name, in a form that can be put in backticks.
+    pub(super) name: String,
+    pub(super) count: u32,
+    /// Names that the changes to a file brought into it, the latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) added: Vec<String>,
+}
+
+impl fmt::Display for CountedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}`{}`", self.verb, self.name)?;
+        if self.count > 1 {
+            write!(f, " ×{}", self.count)?;
+        }
+        for (place, name) in self.added.iter().enumerate() {
+            write!(f, "{}`{name}`", if place == 0 { ADDS } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl CountedName {
+    pub(super) fn new(verb: impl Into<String>, name: String, count: u32) -> Self {
+        Self { verb: verb.into(), name, count, added: Vec::new() }
+    }
+
+    /// Adds what an earlier item counted. What was done last to a file stands alone: changes do not count as removals.
+    fn add(&mut self, earlier: Self) {
+        if earlier.verb == self.verb {
+            self.count = self.count.saturating_add(earlier.count);
+            let mut added = earlier.added;
+            added.retain(|name| !self.added.contains(name));
+            added.append(&mut self.added);
+            self.added = added.split_off(added.len().saturating_sub(ADDED_LISTED));
+        }
+    }
+}
+
+impl ItemText {
+    /// Makes a line of our words and a quotation.
+    pub(super) fn quote(lead: impl Into<String>, quote: String) -> Self {
+        Self::Line { about: None, lead: lead.into(), quote, tail: String::new() }
+    }
+
+    /// Makes a line about a file or command.
+    pub(super) fn about(about: CountedName, lead: impl Into<String>, quote: String) -> Self {
+        Self::Line { about: Some(about), lead: lead.into(), quote, tail: String::new() }
+    }
+
+    /// Adds what an earlier item that says the same counted.
+    pub(super) fn add(&mut self, earlier: Self) {
+        match (self, earlier) {
+            (Self::Line { about: Some(own), .. }, Self::Line { about: Some(old), .. })
+            | (Self::Packed { name: own, .. }, Self::Packed { name: old, .. }) => own.add(old),
+            (Self::Counts(own), Self::Counts(old)) => {
+                for (what, count) in old {
+                    match own.iter_mut().find(|(known, _)| *known == what) {
+                        Some((_, sum)) => *sum += count,
+                        None => own.push((what, count)),
+                    }
+                }
+            }
+            (Self::Span { since, .. }, Self::Span { since: old, .. }) => *since = old,
+            _ => {}
+        }
+    }
+
+    /// Returns the words before the quotation.
+    fn lead(&self) -> String {
+        match self {
+            Self::Line { about: Some(about), lead, .. } => format!("{about}{lead}"),
+            Self::Line { lead, .. } => lead.clone(),
+            Self::Block(_) => String::new(),
+            Self::Packed { name, .. } => name.to_string(),
+            Self::Counts(counts) => {
+                counts.iter().map(|(what, count)| format!("{what} ×{count}")).collect::<Vec<_>>().join(", ")
+            }
+            Self::Span { since, until } => format!("from {since} to {until}"),
+        }
+    }
 }
 
 /// Approximate maximum number of bytes in a line of packed names.
@@ -82,18 +181,17 @@ impl SummaryItem {
 
     /// Makes an item that quotes somebody.
     pub(in crate::extract) fn quote(fill: Fill, lead: &str, quote: String, at: Seq, weight: i64) -> Self {
-        let lead = lead.to_owned();
-        Self::new(fill, ItemText::Line { lead, quote, tail: String::new() }, at, weight)
+        Self::new(fill, ItemText::quote(lead, quote), at, weight)
     }
 
     /// Makes an item from a name that shares its line with other names under the same label.
-    pub(super) fn packed(fill: Fill, label: &'static str, name: String, at: Seq, weight: i64) -> Self {
-        Self::new(fill, ItemText::Packed { label, name }, at, weight)
+    pub(super) fn packed(fill: Fill, label: &'static str, name: CountedName, at: Seq, weight: i64) -> Self {
+        Self::new(fill, ItemText::Packed { label: label.into(), name }, at, weight)
     }
 
     /// Makes an item from a name that the summary must contain.
     pub(in crate::extract) fn must(fill: Fill, name: String, at: Seq) -> Self {
-        let name = format!("`{}`", name.replace('`', "'"));
+        let name = CountedName::new("", name.replace('`', "'"), 1);
         Self { must: true, ..Self::packed(fill, "named", name, at, i64::MAX / 2) }
     }
 
@@ -127,24 +225,19 @@ impl SummaryItem {
         matches!(&self.text, ItemText::Line { lead, .. } if lead.starts_with(UNCHECKED))
     }
 
-    /// Returns whether the item names a file by its path, whatever it quotes.
-    fn is_file(&self, lead: &str) -> bool {
-        self.fill == Fill::FilesModified && lead.contains('`')
-    }
-
     /// Returns a key that is equal for items that say the same thing.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
-            // Lines about the same file are considered the same, regardless of what was done to it and why. The last
-            // name is the file: a move has its earlier name, too.
-            ItemText::Line { lead, .. } if self.is_file(lead) => {
-                let what = split_added(lead).0;
-                what.rsplit('`').nth(1).unwrap_or(what).to_owned()
+            // Lines about the same file are considered the same, regardless of what was done to it and why.
+            ItemText::Line { about: Some(about), .. } if self.fill == Fill::FilesModified => {
+                about.name.clone()
             }
-            ItemText::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
-            ItemText::Line { lead, quote, .. } => format!("{} {quote}", uncounted(lead)),
+            ItemText::Line { about: Some(about), quote, .. } => format!("{} {quote}", about.name),
+            ItemText::Line { lead, quote, .. } => format!("{lead} {quote}"),
             ItemText::Block(text) => plain::line(text, Escaping::All),
-            ItemText::Packed { name, .. } => uncounted(name).to_owned(),
+            ItemText::Packed { name, .. } => name.name.clone(),
+            ItemText::Counts(_) => "counts".to_owned(),
+            ItemText::Span { .. } => "span".to_owned(),
         };
         let folded: String =
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(400).collect();
@@ -154,11 +247,12 @@ impl SummaryItem {
     /// Returns whether the item is about this name in backticks. An item that is not a file must not quote anybody.
     pub(in crate::extract) fn is_name(&self, name: &str) -> bool {
         match &self.text {
-            ItemText::Line { lead, quote, .. } => {
-                lead.contains(name) && (quote.is_empty() || self.is_file(lead))
+            ItemText::Line { about, quote, .. } => {
+                let is_file = self.fill == Fill::FilesModified && about.is_some();
+                (quote.is_empty() || is_file) && self.text.lead().contains(name)
             }
-            ItemText::Packed { name: own, .. } => own.starts_with(name),
-            ItemText::Block(_) => false,
+            ItemText::Packed { .. } => self.text.lead().starts_with(name),
+            ItemText::Block(_) | ItemText::Counts(_) | ItemText::Span { .. } => false,
         }
     }
 
@@ -168,7 +262,7 @@ impl SummaryItem {
             ItemText::Line { quote: text, .. } | ItemText::Block(text) => {
                 Some(text.as_str()).filter(|text| !text.is_empty())
             }
-            ItemText::Packed { .. } => None,
+            ItemText::Packed { .. } | ItemText::Counts(_) | ItemText::Span { .. } => None,
         }
     }
 
@@ -184,9 +278,9 @@ impl SummaryItem {
     /// Returns the whole content of the item as a text that can be searched.
     pub(super) fn search_text(&self) -> String {
         match &self.text {
-            ItemText::Line { lead, quote, tail } => format!("{lead} {quote} {tail}"),
+            ItemText::Line { quote, tail, .. } => format!("{} {quote} {tail}", self.text.lead()),
             ItemText::Block(text) => text.clone(),
-            ItemText::Packed { name, .. } => name.clone(),
+            other => other.lead(),
         }
     }
 
@@ -200,62 +294,54 @@ impl SummaryItem {
 
     /// Writes the lines of the item. Callers join packed names.
     pub(super) fn write(&self, marks: Escaping) -> String {
-        let at = self.positions();
-        match &self.text {
-            ItemText::Line { lead, quote, tail } if quote.is_empty() => {
+        let (at, lead) = (self.positions(), self.text.lead());
+        let text = match &self.text {
+            ItemText::Line { quote, tail, .. } if quote.is_empty() => {
                 format!("- {}{tail}{at}", lead.trim_end_matches([' ', ':']))
             }
-            ItemText::Line { lead, quote, tail } => format!("- {lead}\"{quote}\"{tail}{at}"),
+            ItemText::Line { quote, tail, .. } => format!("- {lead}\"{quote}\"{tail}{at}"),
             ItemText::Block(text) if !text.trim().contains(['\n', '"', '`']) => {
                 format!("- \"{}\"{at}", plain::line(text, marks))
             }
             ItemText::Block(text) => format!("-{at}\n{}", plain::block(text, marks)),
-            ItemText::Packed { label: "", name } => format!("- {name}{at}"),
-            ItemText::Packed { label, name } => format!("- {label}: {name}{at}"),
-        }
+            ItemText::Packed { label, .. } if !label.is_empty() => format!("- {label}: {lead}{at}"),
+            ItemText::Packed { .. } | ItemText::Counts(_) | ItemText::Span { .. } => format!("- {lead}{at}"),
+        };
+        // A line of an earlier summary may have been written for a form without elements.
+        plain::disarmed(text, marks)
     }
 
     /// Returns the item in about `most` bytes, or `None` if it would say nothing.
     pub(super) fn shortened(&self, most: usize, marks: Escaping) -> Option<Self> {
         let around = self.positions().len() + 6;
-        let (lead, quote, tail) = match &self.text {
-            ItemText::Line { lead, quote, tail } => (lead.clone(), quote.clone(), tail.clone()),
+        let (mut text, quote, tail) = match &self.text {
+            ItemText::Line { quote, tail, .. } => (self.text.clone(), quote.clone(), tail.len()),
             ItemText::Block(text) => {
                 let end = plain::cut(text, most.saturating_mul(2).max(64));
                 let more = if end < text.len() { "…" } else { "" };
                 let quote = plain::line(&format!("{}{more}", text.get(..end)?.trim_end()), marks);
-                (String::new(), quote, String::new())
+                (ItemText::quote("", String::new()), quote, 0)
             }
-            ItemText::Packed { .. } => return None,
+            ItemText::Packed { .. } | ItemText::Counts(_) | ItemText::Span { .. } => return None,
         };
         if quote.is_empty() {
             return None;
         }
-        let room = most.checked_sub(around + lead.len() + tail.len());
-        let Some(room) = room.filter(|room| *room >= QUOTE_MIN) else {
-            // A file is worth its line even without the reason for its change.
-            let quote = String::new();
-            let text = ItemText::Line { lead, quote, tail };
-            return (self.fill == Fill::FilesModified && room.is_some())
-                .then(|| Self { text, ..self.clone() });
-        };
-        let quote = plain::head(&quote, room).into_owned();
+        let room = most.checked_sub(around + text.lead().len() + tail);
+        let fits = room.is_some_and(|room| room >= QUOTE_MIN);
+        let short = room.filter(|_| fits).map(|room| plain::head(&quote, room).into_owned());
         // A character of a script without blanks says as much as two letters.
         let signs = |c: char| if c.is_alphanumeric() { 1 + usize::from(c.len_utf8() >= 3) } else { 0 };
-        let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;
-        says.then(|| Self { text: ItemText::Line { lead, quote, tail }, ..self.clone() })
+        let says = match &short {
+            Some(short) => {
+                short.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages
+            }
+            // A file is worth its line even without the reason for its change.
+            None => self.fill == Fill::FilesModified && room.is_some(),
+        };
+        if let ItemText::Line { quote, .. } = &mut text {
+            *quote = short.unwrap_or_default();
+        }
+        says.then(|| Self { text, ..self.clone() })
     }
-}
-
-/// Splits our words at the names that the changes to a file brought into it. A command may contain the same words.
-pub(super) fn split_added(lead: &str) -> (&str, &str) {
-    let is_outside =
-        |at: usize| lead.get(..at).is_some_and(|before| before.matches('`').count().is_multiple_of(2));
-    let place = lead.match_indices(ADDS).map(|(at, _)| at).find(|at| is_outside(*at));
-    lead.split_at_checked(place.unwrap_or(lead.len())).unwrap_or((lead, ""))
-}
-
-/// Strips the count of a name.
-fn uncounted(text: &str) -> &str {
-    text.split(" ×").next().unwrap_or(text)
 }

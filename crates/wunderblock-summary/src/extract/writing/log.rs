@@ -59,8 +59,7 @@ pub(super) fn write(out: &mut String, items: &[&SummaryItem], times: &Times, mar
 
 /// Returns the mark that shows what a line is worth.
 fn mark(item: &SummaryItem) -> Option<char> {
-    let ItemText::Line { lead, tail, .. } = &item.text else { return Some('!') };
-    let ends = |word: &str| lead.contains(word) || tail.contains(word);
+    let ends = |word: &str| matches!(&item.text, ItemText::Line { lead, tail, .. } if lead.contains(word) || tail.contains(word));
     match item.fill {
         Fill::Intent | Fill::Constraints | Fill::UserMessages | Fill::Decisions => Some('!'),
         Fill::Errors | Fill::Commands if ends("→ fixed") || ends("→ ok") => Some('✓'),

@@ -4,7 +4,9 @@ mod acts;
 mod turns;
 
 use super::form::SummaryForm;
-use super::item::{ANSWERED, COMMITTED, DONE, ItemText, OF_PEER, OPEN_WHEN_SAID, RULE, SPARE, SummaryItem};
+use super::item::{
+    ANSWERED, COMMITTED, CountedName, DONE, ItemText, OF_PEER, OPEN_WHEN_SAID, RULE, SPARE, SummaryItem,
+};
 use super::log::stamp;
 use crate::extract::calls::act::{Deed, Kind};
 use crate::extract::calls::decision::{ANSWER_MAX, Answer};
@@ -332,7 +334,7 @@ impl<'f> Pick<'f> {
     }
 
     fn named(&mut self, fill: Fill, label: &'static str, named: &Named, weight: i64) {
-        let name = counted(&code(&named.text, self.marks()), named.count);
+        let name = CountedName::new("", code(&named.text, self.marks()), named.count);
         self.items.push(SummaryItem::packed(fill, label, name, named.last, weight));
     }
 
@@ -386,12 +388,12 @@ impl<'f> Pick<'f> {
         {
             if step.outcome.as_ref().is_some_and(Outcome::is_ok) {
                 let told = step.outcome.as_ref().and_then(|outcome| outcome.telling.as_deref());
-                let (lead, quote) = match told {
-                    Some(told) => (COMMITTED.to_owned(), self.short_line(told, REQUEST)),
+                let text = match told {
+                    Some(told) => ItemText::quote(COMMITTED, self.short_line(told, REQUEST)),
                     None => self.step_line(step, 1),
                 };
                 let weight = self.span.newness(step.at) + 900;
-                self.items.push(SummaryItem::quote(Fill::Done, &lead, quote, step.at, weight));
+                self.items.push(SummaryItem::new(Fill::Done, text, step.at, weight));
             }
         }
         self.sentences(Fill::Done, Cue::Done);
@@ -408,8 +410,7 @@ impl<'f> Pick<'f> {
             })
             .collect();
         for step in found.steps.iter().rev().take(RECENT) {
-            let (lead, quote) = self.step_line(step, 1);
-            items.push(SummaryItem::quote(Fill::Recent, &lead, quote, step.at, 0));
+            items.push(SummaryItem::new(Fill::Recent, self.step_line(step, 1), step.at, 0));
         }
         items.sort_by_key(|item| std::cmp::Reverse(item.order));
         items.truncate(RECENT);
@@ -462,15 +463,20 @@ impl<'f> Pick<'f> {
             return;
         }
         let changed = self.found.files.iter().filter(|file| file.is_changed()).count();
-        let lead = format!(
-            "messages ×{}, by the user ×{}, by the model ×{}, calls ×{}, failed ×{}, files changed ×{changed}",
-            tally.messages, tally.by_user, tally.by_assistant, tally.calls, tally.failed,
-        );
+        let counts = [
+            ("messages", tally.messages),
+            ("by the user", tally.by_user),
+            ("by the model", tally.by_assistant),
+            ("calls", tally.calls),
+            ("failed", tally.failed),
+            ("files changed", u32::try_from(changed).unwrap_or(u32::MAX)),
+        ];
+        let counts = counts.map(|(what, count)| (what.into(), u64::from(count))).to_vec();
         let at = Seq(self.span.to);
-        let line = |lead: &str, weight| SummaryItem::quote(Fill::Statistics, lead, String::new(), at, weight);
-        self.items.push(line(&lead, 2));
+        self.items.push(SummaryItem::new(Fill::Statistics, ItemText::Counts(counts), at, 2));
         if let (Some(since), Some(until)) = (tally.since, tally.until) {
-            self.items.push(line(&format!("from {} to {}", stamp(since), stamp(until)), 1));
+            let span = ItemText::Span { since: stamp(since), until: stamp(until) };
+            self.items.push(SummaryItem::new(Fill::Statistics, span, at, 1));
         }
     }
 }
@@ -479,11 +485,6 @@ impl<'f> Pick<'f> {
 /// a flag.
 fn is_worth_naming(named: &Named) -> bool {
     named.is_written && named.kind != Some(literal::LiteralKind::Number) && !named.text.starts_with('-')
-}
-
-/// Returns a name in backticks, with its number of occurrences if it occurs more than once.
-fn counted(name: &str, count: u32) -> String {
-    if count > 1 { format!("`{name}` ×{count}") } else { format!("`{name}`") }
 }
 
 /// Returns whether a message that answers a question is short enough to be listed with it, rather than as a request.

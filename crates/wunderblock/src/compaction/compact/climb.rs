@@ -117,7 +117,7 @@ impl Climb<'_> {
                         if stopped.load(Ordering::Relaxed) || !told(0) {
                             break;
                         }
-                        drafts.push(self.write(&ladder, &job, &told));
+                        drafts.push(self.write(&ladder, &drafts, &job, &told));
                     }
                     writing += begin.elapsed();
                     // If the callback stopped the loop, there are fewer texts than jobs.
@@ -132,11 +132,19 @@ impl Climb<'_> {
         self.progress.is_none_or(|progress| progress(stage))
     }
 
-    fn write(&self, ladder: &Ladder<'_>, job: &SummaryJob, told: &dyn Fn(usize) -> bool) -> SummaryDraft {
+    fn write(
+        &self,
+        ladder: &Ladder<'_>,
+        drafts: &[SummaryDraft],
+        job: &SummaryJob,
+        told: &dyn Fn(usize) -> bool,
+    ) -> SummaryDraft {
         let (view, texts) = (self.ask.view, self.ask.bodies);
         let entries: Vec<&ViewEntry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
+        let sources: Vec<SummaryNode> =
+            job.sources.iter().filter_map(|at| source(ladder, drafts, *at)).collect();
         let mut earlier: Vec<Earlier<'_>> =
-            job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
+            sources.iter().filter_map(|node| Earlier::of(node, texts)).collect();
         // An earlier summary of entries that are also shown word for word is left out, so that nothing is repeated.
         let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
         earlier.retain(|earlier| earlier.to < begins);
@@ -152,29 +160,11 @@ impl Climb<'_> {
         };
         writer.write(job, &material, self.ask.costs, told)
     }
+}
 
-    /// Returns a summary that becomes part of another: a draft of this climb, or a summary that the lane shows.
-    fn earlier<'a>(&'a self, ladder: &'a Ladder<'_>, at: Seq) -> Option<Earlier<'a>> {
-        if let Some(draft) = ladder.draft(at) {
-            let (job, text) = (&draft.job, draft.text.inline()?);
-            return Some(Earlier {
-                at,
-                from: job.from,
-                to: job.to,
-                level: job.level,
-                text,
-                unchecked: false,
-            });
-        }
-        let node = ladder.view().node(at)?;
-        let text = self.ask.bodies.of(&node.text)?;
-        Some(Earlier {
-            at,
-            from: node.from,
-            to: node.to,
-            level: node.level,
-            text,
-            unchecked: node.unchecked.is_some(),
-        })
-    }
+/// Returns a summary that becomes part of another: a draft of this climb, or a summary that the lane shows.
+fn source(ladder: &Ladder<'_>, drafts: &[SummaryDraft], at: Seq) -> Option<SummaryNode> {
+    let Some(draft) = ladder.draft(at) else { return ladder.view().node(at).cloned() };
+    let items = drafts.get(draft.made).and_then(|made| made.items.as_deref()).map(Body::from);
+    Some(SummaryNode { items, ..draft.summary() })
 }

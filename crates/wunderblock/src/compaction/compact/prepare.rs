@@ -10,7 +10,7 @@ use crate::ledger::texts::Texts;
 use crate::limits;
 use crate::request::build::bench;
 use crate::request::desk::{ControlEvents as _, Desk};
-use crate::request::input::snapshot::{spoken, view_handles};
+use crate::request::input::snapshot::{item_handles, spoken, view_handles};
 use crate::request::need::MarkedWanted;
 use crate::request::stages::{Bench, ShorterTexts};
 use crate::request::steps::work::{expected, work_log};
@@ -121,7 +121,7 @@ fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Se
 
 pub(super) async fn prepare(desk: &Desk, options: &CompactOptions) -> Result<Prepared, Error> {
     let mut bench = build_bench(desk, options).await?;
-    let handles: Vec<Handle> = view_handles(&bench.view).collect();
+    let handles: Vec<Handle> = view_handles(&bench.view).chain(item_handles(bench.view.nodes())).collect();
     desk.texts(&mut bench.texts, handles).await?;
     let policy = &options.compactor.policy;
     let marks = match policy.goes_by_tasks() {

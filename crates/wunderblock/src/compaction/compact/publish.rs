@@ -15,6 +15,7 @@ use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::event::{ContextInjected, Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
@@ -99,6 +100,7 @@ fn facts(proposal: &Proposal, drafts: &[SummaryDraft], by: &CompactionOrigin<'_>
         let made = SessionCompacted {
             lane: Some(by.lane.clone()),
             summary: Some(node.text.clone()),
+            items: draft.items.as_deref().map(Body::from),
             trigger: Some(by.due.level.word().into()),
             tokens_before: Some(node.job.tokens),
             tokens_after: Some(node.tokens),

@@ -19,7 +19,7 @@ use crate::limits::RECALL_HITS;
 use crate::recall::search::{SearchOptions, SearchOrder, search};
 use crate::request::build::{Build, Polled};
 use crate::request::desk::{ControlEvents, House};
-use crate::request::input::snapshot::view_handles;
+use crate::request::input::snapshot::{item_handles, view_handles};
 use crate::request::need::{AppendWanted, EventsWanted, MarkedWanted, Need, ShownTexts, ShownWanted};
 use crate::request::steps::candidates::answer;
 use lease::HeldLane;
@@ -184,5 +184,6 @@ async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts
 
 /// Loads all texts of a view that are not loaded yet.
 pub(crate) async fn read_view_texts(engine: &Engine, view: &View, texts: &mut Texts) -> Result<(), Error> {
-    read_more_texts(engine, texts, view_handles(view).collect::<Vec<_>>()).await
+    let handles = view_handles(view).chain(item_handles(view.nodes()));
+    read_more_texts(engine, texts, handles.collect::<Vec<_>>()).await
 }

@@ -8,7 +8,6 @@ use wunderblock_core::authority::Authority;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
 use wunderblock_core::policy::Template;
-use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_summary::{Brief, Detail, Earlier, Material, ReadMaterial, extract};
@@ -29,11 +28,7 @@ pub(super) async fn write(
     let view = &planned.decision.view;
     let mut texts = planned.texts.clone();
     read_view_texts(parent.session.engine(), view, &mut texts).await?;
-    let nodes = view.nodes().filter_map(|node| {
-        let (text, unchecked) = (texts.of(&node.text)?, node.unchecked.is_some());
-        Some(Earlier { at: node.at, from: node.from, to: node.to, level: node.level, text, unchecked })
-    });
-    let earlier: Vec<Earlier<'_>> = nodes.collect();
+    let earlier: Vec<Earlier<'_>> = view.nodes().filter_map(|node| Earlier::of(node, &texts)).collect();
     let summarised = earlier.iter().map(|node| node.to).max().unwrap_or(Seq::START);
     let is_said = |seq: Seq| seq > summarised && !view.hidden().contains(&seq) && !view.lane().is_ours(seq);
     let entries: Vec<_> = view.entries().filter(|entry| is_said(entry.seq)).collect();
@@ -53,7 +48,7 @@ pub(super) async fn write(
         focus: Some(&handoff.brief.goal),
         detail: Detail::Full,
     };
-    let text = extract(&ReadMaterial::of(&material), &brief, &first.draft.planned.costs);
+    let text = extract(&ReadMaterial::of(&material), &brief, &first.draft.planned.costs).text;
     if text.trim().is_empty() {
         return Ok(None);
     }

@@ -384,7 +384,7 @@ fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
             let parts = said.message.parts.iter().flat_map(Part::leaves);
             parts.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
         }
-        fact => fact.bodies(),
+        fact => fact.readable_bodies(),
     };
     bodies
         .into_iter()

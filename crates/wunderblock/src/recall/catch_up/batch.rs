@@ -222,6 +222,6 @@ fn counted_bodies(fact: &Fact) -> Vec<&Body> {
             let leaves = said.message.parts.iter().flat_map(Part::leaves);
             leaves.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
         }
-        other => other.bodies(),
+        other => other.readable_bodies(),
     }
 }

@@ -418,7 +418,7 @@ impl GrepRun<'_> {
             Fact::MessageAppended(said) => said.message.parts.iter().flat_map(media_bodies).collect(),
             _ => Vec::new(),
         };
-        for (number, body) in fact.bodies().into_iter().enumerate() {
+        for (number, body) in fact.readable_bodies().into_iter().enumerate() {
             // Bodies are compared by address, so an identical text in another part is still searched.
             if media.iter().any(|other| std::ptr::eq(*other, body)) {
                 continue;
@@ -445,7 +445,7 @@ impl GrepRun<'_> {
             return Ok(ControlFlow::Continue(()));
         };
         let role = role_of(Some(fact));
-        let bodies = fact.bodies();
+        let bodies = fact.readable_bodies();
         let Some(body) = bodies.get(number) else { return Ok(ControlFlow::Continue(())) };
         let Some(text) = self.text(body, unpacker)? else { return Ok(ControlFlow::Continue(())) };
         // A secret may reach across lines, so it is looked for in the whole text.

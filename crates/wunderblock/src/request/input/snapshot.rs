@@ -14,7 +14,7 @@ use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{TrimReason, is_said};
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_core::view::View;
+use wunderblock_core::view::{SummaryNode, View};
 use wunderblock_store::BodyCount;
 
 /// Selects the snapshot of a lane.
@@ -199,6 +199,13 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let shown = view.lane().preamble().into_iter().flat_map(|preamble| preamble.shown());
     let made = view.nodes().map(|node| &node.text);
     said.chain(shown.chain(made).chain(view.reductions().texts()).filter_map(Body::handle))
+}
+
+/// Returns the handles of the items of summaries, which only a summary of summaries is made from.
+pub(crate) fn item_handles<'n>(
+    nodes: impl IntoIterator<Item = &'n SummaryNode>,
+) -> impl Iterator<Item = Handle> {
+    nodes.into_iter().filter_map(|node| node.items.as_ref()?.handle())
 }
 
 /// Returns the handles of texts that a plan reads: the user's latest turn, the latest exchange, what is clipped, and

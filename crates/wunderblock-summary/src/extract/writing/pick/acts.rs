@@ -1,6 +1,6 @@
 //! Items about actions and their outcomes: files, commands and errors.
 
-use super::{COMMAND, Pick, counted};
+use super::{COMMAND, Pick};
 use crate::extract::calls::act::{Deed, Kind};
 use crate::extract::calls::change::ADDED_LISTED;
 use crate::extract::calls::check::Check;
@@ -10,7 +10,9 @@ use crate::extract::calls::outcome::{Ending, Outcome};
 use crate::extract::calls::trouble::{Trouble, TroubleState};
 use crate::extract::glean::Step;
 use crate::extract::language::plain::{code, head};
-use crate::extract::writing::item::{ADDS, ItemText, NO_RESULT, OPEN, REPLACED, RUNNING, SPARE, SummaryItem};
+use crate::extract::writing::item::{
+    CountedName, ItemText, NO_RESULT, OPEN, REPLACED, RUNNING, SPARE, SummaryItem,
+};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use wunderblock_core::policy::Fill;
@@ -74,7 +76,7 @@ impl Pick<'_> {
             found.unanswered().filter(|(_, deed, path)| **deed == Deed::Read && seen.insert(path));
         files.extend(unanswered.map(|(at, _, path)| (path, 1, at)));
         for (path, count, at) in files {
-            let name = counted(&code(path, self.marks()), count);
+            let name = CountedName::new("", code(path, self.marks()), count);
             let weight = self.span.newness(at) + i64::from(count.min(10)) * 50;
             self.items.push(SummaryItem::packed(Fill::FilesRead, "read", name, at, weight));
         }
@@ -85,12 +87,16 @@ impl Pick<'_> {
         let mut told: HashSet<&str> = HashSet::new();
         for file in found.files.iter().filter(|file| file.is_changed()) {
             let File { path, changed, change, from, last_changed, reason, added, .. } = file;
-            let name = counted(&code(path, self.marks()), *changed);
-            let lead = match (change, from) {
-                (FileChange::Deleted, _) => format!("removed {name}"),
-                (FileChange::Reverted, _) => format!("taken back {name}"),
-                (FileChange::Moved, Some(from)) => format!("moved {} → {name}", code(from, self.marks())),
-                _ => format!("changed {name}"),
+            let verb = match (change, from) {
+                (FileChange::Deleted, _) => "removed ".to_owned(),
+                (FileChange::Reverted, _) => "taken back ".to_owned(),
+                (FileChange::Moved, Some(from)) => format!("moved {} → ", code(from, self.marks())),
+                _ => "changed ".to_owned(),
+            };
+            let file = CountedName::new(verb, code(path, self.marks()), *changed);
+            let with = |added: &[(Seq, String)]| {
+                let added = added.iter().map(|(_, name)| name.clone()).collect();
+                CountedName { added, ..file.clone() }
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
             // Each sentence is quoted as the reason for only one file.
@@ -103,14 +109,11 @@ impl Pick<'_> {
             let added = if is_gone { &[] } else { added.as_slice() };
             let (older, added) = added.split_at(added.len().saturating_sub(ADDED_LISTED));
             if let Some((at, _)) = older.last() {
-                let lead = format!("{lead}{ADDS}{}", listed(older));
-                let spare =
-                    SummaryItem::quote(Fill::FilesModified, &lead, String::new(), *at, SPARE + weight);
-                self.items.push(spare);
+                let text = ItemText::about(with(older), "", String::new());
+                self.items.push(SummaryItem::new(Fill::FilesModified, text, *at, SPARE + weight));
             }
-            let lead = if added.is_empty() { lead } else { format!("{lead}{ADDS}{}", listed(added)) };
-            let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
-            let mut item = SummaryItem::quote(Fill::FilesModified, &lead, quote, *last_changed, weight);
+            let text = ItemText::about(with(added), ": ", quote);
+            let mut item = SummaryItem::new(Fill::FilesModified, text, *last_changed, weight);
             for at in added.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
                 if !item.refs.contains(&at) {
                     item.refs.push(at);
@@ -124,14 +127,17 @@ impl Pick<'_> {
             .unanswered()
             .filter(|(_, deed, path)| !matches!(deed, Deed::Read | Deed::Committed) && seen.insert(path));
         for (at, deed, path) in waiting {
-            let name = counted(&code(path, self.marks()), 1);
-            let lead = match (self.waits(at), deed) {
-                (true, Deed::Removed) => format!("removing {name}, {NO_RESULT}"),
-                (true, _) => format!("changing {name}, {NO_RESULT}"),
-                (false, Deed::Removed) => format!("removed {name}"),
-                (false, _) => format!("changed {name}"),
+            let waits = self.waits(at);
+            let verb = match (waits, deed) {
+                (true, Deed::Removed) => "removing ",
+                (true, _) => "changing ",
+                (false, Deed::Removed) => "removed ",
+                (false, _) => "changed ",
             };
-            self.items.push(SummaryItem::quote(Fill::FilesModified, &lead, String::new(), at, 1_500));
+            let lead = if waits { format!(", {NO_RESULT}") } else { String::new() };
+            let text =
+                ItemText::about(CountedName::new(verb, code(path, self.marks()), 1), lead, String::new());
+            self.items.push(SummaryItem::new(Fill::FilesModified, text, at, 1_500));
         }
     }
 
@@ -151,8 +157,8 @@ impl Pick<'_> {
                 + i64::from(count.min(8)) * 60
                 + if failed { 150 } else { 0 }
                 + if step.matters() { 900 } else { 0 };
-            let (lead, quote) = self.step_line(step, count);
-            self.items.push(SummaryItem::quote(Fill::Commands, &lead, quote, step.at, weight));
+            let text = self.step_line(step, count);
+            self.items.push(SummaryItem::new(Fill::Commands, text, step.at, weight));
         }
     }
 
@@ -188,17 +194,17 @@ impl Pick<'_> {
     }
 
     /// Describes a step and how it ended.
-    pub(super) fn step_line(&self, step: &Step, count: u32) -> (String, String) {
-        let what = counted(&self.command(&step.what), count);
+    pub(super) fn step_line(&self, step: &Step, count: u32) -> ItemText {
+        let about = CountedName::new("", self.command(&step.what), count);
         let Some(outcome) = &step.outcome else {
             let state = match () {
                 () if step.ended > step.at => format!(" → {RUNNING}"),
                 () if self.waits(step.at) => format!(" → {NO_RESULT}"),
                 () => String::new(),
             };
-            return (format!("{what}{state}"), String::new());
+            return ItemText::about(about, state, String::new());
         };
-        let mut lead = what;
+        let mut lead = String::new();
         match outcome.ending {
             Ending::Failed => {
                 lead.push_str(" → failed");
@@ -220,7 +226,7 @@ impl Pick<'_> {
             let is_unsaid = step.is_typed && !outcome.failed();
             lead.push_str(if is_unsaid { " → " } else { ": " });
         }
-        (lead, quote)
+        ItemText::about(about, lead, quote)
     }
 
     /// Returns a note on the file that was changed first after a position, or an empty string if no file was changed.
@@ -241,9 +247,9 @@ impl Pick<'_> {
         for (count, trouble) in troubles {
             let Trouble { at, what, line, state, .. } = trouble;
             let is_told = *state == TroubleState::Told;
-            let lead = if is_told { what.clone() } else { counted(&self.command(what), count) };
             let quote = self.short_line(line, 220);
-            let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
+            let lead = if is_told { format!("{what}: ") } else { ": ".to_owned() };
+            let about = (!is_told).then(|| CountedName::new("", self.command(what), count));
             let tail = match state {
                 // A reported error does not name a check, so the next change is all that is known about the error.
                 TroubleState::Told => self.changed_since(*at),
@@ -265,16 +271,12 @@ impl Pick<'_> {
                     TroubleState::Failed | TroubleState::Replaced => 300,
                     _ => 0,
                 };
-            let mut item = SummaryItem::new(Fill::Errors, ItemText::Line { lead, quote, tail }, *at, weight);
+            let mut item =
+                SummaryItem::new(Fill::Errors, ItemText::Line { about, lead, quote, tail }, *at, weight);
             item.refs.extend(trouble.closed());
             self.items.push(item);
         }
     }
-}
-
-/// Returns names that a change added, in backticks.
-fn listed(added: &[(Seq, String)]) -> String {
-    added.iter().map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the name of a file with its folder. The whole path is listed among the files.

@@ -119,12 +119,10 @@ impl Pick<'_> {
         };
         let steps = found.steps.iter().rev().filter(says).take(count);
         for (weight, step) in (5_997..=6_000).rev().zip(steps) {
-            let (lead, quote) = self.step_line(step, 1);
-            items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
+            items.push(SummaryItem::new(Fill::Current, self.step_line(step, 1), step.at, weight));
         }
         if let Some(step) = found.steps.last().filter(|_| items.is_empty()) {
-            let (lead, quote) = self.step_line(step, 1);
-            items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, 0));
+            items.push(SummaryItem::new(Fill::Current, self.step_line(step, 1), step.at, 0));
         }
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }

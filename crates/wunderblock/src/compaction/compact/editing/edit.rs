@@ -11,7 +11,7 @@ use crate::compaction::compact::editing::found::{Found, dissolve, range, rewritt
 use crate::compaction::compact::options::{CompactOptions, CompactionStage, SummaryEdit};
 use crate::compaction::compact::prepare::Prepared;
 use crate::compaction::compact::summaries::call_budget::CallBudget;
-use crate::compaction::compact::summaries::writing::{EarlierText, WritingMeans, WritingTask, write_apart};
+use crate::compaction::compact::summaries::writing::{WritingMeans, WritingTask, write_apart};
 use crate::request::desk::Desk;
 use crate::rules::compactor::Compactor;
 use std::sync::Arc;
@@ -23,8 +23,7 @@ use wunderblock_core::compact::{
 use wunderblock_core::cost;
 use wunderblock_core::message::Body;
 use wunderblock_core::policy::Summary;
-use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
 use wunderblock_summary::attempt::SummaryDraft;
 
@@ -66,7 +65,8 @@ pub(in crate::compaction::compact) async fn run(
         // No request shows the summary of a gap, so no model writes it.
         task.job.inner = true;
         on &= write(desk, &mechanical, prepared, task, &mut written).await?;
-        found.sources.extend(written.nodes.last().map(summary_node));
+        let items = written.drafts.last().and_then(|draft| draft.items.as_deref()).map(Body::from);
+        found.sources.extend(written.nodes.last().map(|node| SummaryNode { items, ..node.summary() }));
     }
     found.sources.sort_unstable_by_key(|node| node.from);
     let task = task(prepared, &options.compactor.policy.summary, from, to, found);
@@ -120,12 +120,6 @@ async fn write(
     Ok(on.load(Ordering::Relaxed))
 }
 
-/// Converts a summary that was just written into a node that can be a source of others.
-fn summary_node(draft: &NodeDraft) -> SummaryNode {
-    let (from, to, level, text) = (draft.job.from, draft.job.to, draft.job.level, draft.text.clone());
-    SummaryNode { at: draft.at, from, to, level, text, made: Millis::ZERO, unchecked: None }
-}
-
 /// Creates the task of writing a summary from its sources, with the target that the policy sets for sources of their
 /// size.
 fn task(prepared: &Prepared, policy: &Summary, from: Seq, to: Seq, found: Found) -> WritingTask {
@@ -138,12 +132,6 @@ fn task(prepared: &Prepared, policy: &Summary, from: Seq, to: Seq, found: Found)
         true => (stood, policy.condensed.min(Tokens(stood.0 / 2).max(policy.at_least))),
         false => (said + stood, summary_target(policy, said + stood)),
     };
-    let earlier = sources.iter().filter_map(|node| {
-        let text = prepared.bench.texts.of(&node.text)?.to_owned();
-        let SummaryNode { at, from, to, level, ref unchecked, .. } = *node;
-        Some(EarlierText { at, from, to, level, text, unchecked: unchecked.is_some() })
-    });
-    let earlier: Vec<EarlierText> = earlier.collect();
     let job = SummaryJob {
         from,
         to,
@@ -156,7 +144,7 @@ fn task(prepared: &Prepared, policy: &Summary, from: Seq, to: Seq, found: Found)
         splits: false,
         inner: false,
     };
-    WritingTask { job, entries, texts: prepared.bench.texts.clone(), earlier }
+    WritingTask { job, entries, texts: prepared.bench.texts.clone(), earlier: sources }
 }
 
 /// Applies a change to the lane and returns it as the result of a climb.

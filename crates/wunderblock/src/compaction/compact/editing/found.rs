@@ -5,7 +5,7 @@ use crate::base::error::Error;
 use crate::compaction::compact::prepare::Prepared;
 use crate::ledger::session::PAGE;
 use crate::request::desk::Desk;
-use crate::request::input::snapshot::view_handles;
+use crate::request::input::snapshot::{item_handles, view_handles};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::compact::{SummaryChange, is_within};
@@ -67,6 +67,7 @@ async fn recorded(
         return Err(EditError::Erased(of).into());
     }
     learn(desk, prepared, nodes.iter().filter_map(|node| node.text.handle()).collect()).await?;
+    desk.texts(&mut prepared.bench.texts, item_handles(&nodes).collect::<Vec<_>>()).await?;
     Ok(nodes)
 }
 

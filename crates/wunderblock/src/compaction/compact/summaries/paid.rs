@@ -87,6 +87,7 @@ impl PaidSummaries {
         let fits = costs.text(&paid.text).tokens <= most;
         (is_told && fits).then(|| SummaryDraft {
             text: paid.text.clone(),
+            items: None,
             producer: paid.made.producer.clone(),
             prompt: paid.made.prompt.clone(),
             check: paid.made.check.clone(),

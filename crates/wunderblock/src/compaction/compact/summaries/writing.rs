@@ -13,8 +13,8 @@ use std::sync::Arc;
 use wunderblock_core::compact::SummaryJob;
 use wunderblock_core::policy::{Policy, Summary};
 use wunderblock_core::ports::{Bodies, CostModel};
-use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::ViewEntry;
+use wunderblock_core::units::Tokens;
+use wunderblock_core::view::{SummaryNode, ViewEntry};
 use wunderblock_redact::Redactor;
 use wunderblock_summary::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
 use wunderblock_summary::{Against, Brief, Earlier, Material, ReadMaterial, Summarise, extract, verify};
@@ -25,18 +25,7 @@ pub(in crate::compaction::compact) struct WritingTask {
     pub(in crate::compaction::compact) entries: Vec<ViewEntry>,
     pub(in crate::compaction::compact) texts: Texts,
     /// Summaries that become part of this one.
-    pub(in crate::compaction::compact) earlier: Vec<EarlierText>,
-}
-
-/// A summary that becomes part of another.
-#[derive(Clone)]
-pub(in crate::compaction::compact) struct EarlierText {
-    pub(in crate::compaction::compact) at: Seq,
-    pub(in crate::compaction::compact) from: Seq,
-    pub(in crate::compaction::compact) to: Seq,
-    pub(in crate::compaction::compact) level: u32,
-    pub(in crate::compaction::compact) text: String,
-    pub(in crate::compaction::compact) unchecked: bool,
+    pub(in crate::compaction::compact) earlier: Vec<SummaryNode>,
 }
 
 /// Callback that receives the number of bytes already written and returns whether to continue.
@@ -71,16 +60,12 @@ pub(in crate::compaction::compact) fn write_apart(
     let is_slow = options.compactor.summariser.is_some();
     let write = move || {
         let WritingTask { job, entries, texts, earlier } = task;
-        let earlier = earlier.iter().map(|earlier| {
-            let EarlierText { at, from, to, level, ref text, unchecked } = *earlier;
-            Earlier { at, from, to, level, text, unchecked }
-        });
         let material = Material {
             from: job.from,
             to: job.to,
             entries: entries.iter().collect(),
             bodies: &texts as &dyn Bodies,
-            earlier: earlier.collect(),
+            earlier: earlier.iter().filter_map(|node| Earlier::of(node, &texts)).collect(),
             redactor: &redactor,
         };
         let writer = SummaryWriter {

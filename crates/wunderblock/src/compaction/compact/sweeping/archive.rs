@@ -1,17 +1,17 @@
 //! Turning the oldest summaries of a sweep into a catalogue.
 
-use crate::compaction::compact::summaries::writing::EarlierText;
 use crate::compaction::compact::sweeping::sweep::{SweptSummary, one_of};
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::policy::ArchiveSizes;
 use wunderblock_core::units::Tokens;
+use wunderblock_core::view::SummaryNode;
 
 /// If all summaries together exceed their size limit, returns the job for a catalogue of the oldest ones, and the
 /// sources of that job.
 pub(in crate::compaction::compact) fn archive(
     standing: &[SweptSummary],
     sizes: ArchiveSizes,
-) -> Option<(SummaryJob, Vec<EarlierText>)> {
+) -> Option<(SummaryJob, Vec<SummaryNode>)> {
     let tokens = |all: &[SweptSummary]| all.iter().map(|standing| standing.tokens).sum::<Tokens>();
     if tokens(standing) <= sizes.above {
         return None;

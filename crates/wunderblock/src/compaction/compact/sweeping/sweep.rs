@@ -13,9 +13,7 @@ use crate::compaction::compact::prepare::build_bench;
 use crate::compaction::compact::summaries::adopt::adoptable;
 use crate::compaction::compact::summaries::call_budget::CallBudget;
 use crate::compaction::compact::summaries::paid::PaidSummaries;
-use crate::compaction::compact::summaries::writing::{
-    EarlierText, Writing, WritingMeans, WritingTask, write_apart,
-};
+use crate::compaction::compact::summaries::writing::{Writing, WritingMeans, WritingTask, write_apart};
 use crate::compaction::compact::sweeping::archive::archive;
 use crate::compaction::compact::sweeping::chunk::chunk;
 use crate::ledger::recording::record::MadeFrom;
@@ -37,7 +35,7 @@ use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{self, Trim, TrimReason};
 use wunderblock_core::policy::{Action, ArchiveSizes, Permille};
 use wunderblock_core::ports::CostModel;
-use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 use wunderblock_store::StoreError;
 use wunderblock_summary::attempt::SummaryDraft;
@@ -64,7 +62,8 @@ pub(in crate::compaction::compact) const SWEEP: &str = "sweep";
 pub(in crate::compaction::compact) struct SweptSummary {
     pub(in crate::compaction::compact) placed: PlacedSummary,
     pub(in crate::compaction::compact) level: u32,
-    text: String,
+    text: Body,
+    items: Option<Body>,
     pub(in crate::compaction::compact) tokens: Tokens,
 }
 
@@ -78,9 +77,9 @@ struct Fresh {
 
 impl SweptSummary {
     /// Converts the summary into a source of another.
-    pub(in crate::compaction::compact) fn into_earlier(self) -> EarlierText {
-        let PlacedSummary { at, from, to } = self.placed;
-        EarlierText { at, from, to, level: self.level, text: self.text, unchecked: false }
+    pub(in crate::compaction::compact) fn into_source(self) -> SummaryNode {
+        let Self { placed: PlacedSummary { at, from, to }, level, text, items, .. } = self;
+        SummaryNode { at, from, to, level, text, items, made: Millis::ZERO, unchecked: None }
     }
 }
 
@@ -362,6 +361,7 @@ fn sweep_events(desk: &Desk, sweep: &Sweep<'_>, trim: &Trim) -> Result<Vec<NewEv
         let made = SessionCompacted {
             lane: Some(sweep.lane.clone()),
             summary: Some(Body::from(fresh.draft.text.as_str())),
+            items: fresh.draft.items.as_deref().map(Body::from),
             trigger: Some("manual".into()),
             tokens_before: Some(fresh.job.tokens),
             tokens_after: Some(fresh.tokens),
@@ -412,8 +412,9 @@ impl Sweep<'_> {
         let at = Seq(self.head.0 + 2 + self.fresh.len() as u64);
         let placed = PlacedSummary { at, from: job.from, to: job.to };
         self.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
-        let text = draft.text.clone();
-        self.standing.push(SweptSummary { placed, level: job.level, text, tokens });
+        let text = Body::from(draft.text.as_str());
+        let items = draft.items.as_deref().map(Body::from);
+        self.standing.push(SweptSummary { placed, level: job.level, text, items, tokens });
         self.standing.sort_by_key(|standing| standing.placed.from);
         self.fresh.push(Fresh { at, job, draft, tokens });
     }
@@ -483,7 +484,7 @@ impl Sweep<'_> {
 
 /// Returns the job that combines the newest summaries of one level into one summary of the next level, if there are
 /// enough of them.
-fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
+fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<SummaryNode>)> {
     let policy = &sweep.options.compactor.policy;
     if let Some(sizes) = sweep.archive {
         return archive(&sweep.standing, sizes);
@@ -514,9 +515,9 @@ pub(in crate::compaction::compact) fn one_of(
     run: &[SweptSummary],
     sizes: (Tokens, Tokens),
     detail: Detail,
-) -> Option<(SummaryJob, Vec<EarlierText>)> {
+) -> Option<(SummaryJob, Vec<SummaryNode>)> {
     let placed: Vec<(PlacedSummary, u32)> =
         run.iter().map(|standing| (standing.placed, standing.level)).collect();
     let job = SummaryJob::of_summaries(&placed, sizes.0, sizes.1, detail)?;
-    Some((job, run.iter().cloned().map(SweptSummary::into_earlier).collect()))
+    Some((job, run.iter().cloned().map(SweptSummary::into_source).collect()))
 }

@@ -6,7 +6,7 @@ use crate::compacts_without_losing::summarisers::scene::{
 };
 use wunderblock::summarize::attempt::{EXTRACTIVE, write};
 use wunderblock::summarize::{
-    Brief, CallFailure, Detail, Floor, Manner, ReadMaterial, Summarise, SummaryDraft, SummaryTask,
+    Brief, CallFailure, Detail, Extract, Floor, Manner, ReadMaterial, Summarise, SummaryDraft, SummaryTask,
     SummaryText,
 };
 use wunderblock_core::compaction::SummarySpend;
@@ -165,13 +165,12 @@ fn what_was_refused_is_paid_for_as_well() {
 fn a_floor_that_is_too_long_is_cut() {
     let (entries, template, redactor) = (session(), template(), redactor());
     let material = material(&entries, Vec::new());
-    type Extract = dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> String;
-    let lines: &Extract = &|_, _, _| {
-        "- one line of many
-"
-        .repeat(1_000)
+    type Floored = dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> Extract;
+    let lines: &Floored = &|_, _, _| {
+        let text = "- one line of many\n".repeat(1_000);
+        Extract { text, items: Some("[]".to_owned()) }
     };
-    let one: &Extract = &|_, _, _| "汉字".repeat(5_000);
+    let one: &Floored = &|_, _, _| Extract { text: "汉字".repeat(5_000), items: None };
     for extract in [lines, one] {
         for most in [1, 10, 300] {
             let brief = Brief { most: Tokens(most), ..brief(&template) };
@@ -180,7 +179,7 @@ fn a_floor_that_is_too_long_is_cut() {
                 ..options(&redactor)
             };
             let draft = write(&ReadMaterial::of(&material), &brief, &Scale, None, &options);
-            assert_eq!(draft.manner, Manner::Capped);
+            assert_eq!((draft.manner, &draft.items), (Manner::Capped, &None));
             let tokens = Scale.text(&draft.text).tokens;
             assert!(tokens <= brief.most, "{most}: {tokens} {}", draft.text);
             assert_eq!(draft.text.ends_with("⟨cut⟩"), most >= 10);

@@ -6,8 +6,8 @@ use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::redact::Redactor;
 use wunderblock::summarize::attempt::write;
 use wunderblock::summarize::{
-    AttemptOptions, Brief, Detail, Earlier, Floor, Judgement, Material, ModelSummariser, ReadMaterial,
-    Summarise, SummaryDraft,
+    AttemptOptions, Brief, Detail, Earlier, Extract, Floor, Judgement, Material, ModelSummariser,
+    ReadMaterial, Summarise, SummaryDraft,
 };
 use wunderblock::tokens::Counted;
 use wunderblock_core::compaction::SummaryCheck;
@@ -121,9 +121,10 @@ pub(crate) fn brief(template: &Template) -> Brief<'_> {
     Brief { template, target: Tokens(200), most: Tokens(300), focus: None, detail: Detail::Full }
 }
 
-fn extract(read: &ReadMaterial<'_>, _: &Brief<'_>, _: &dyn CostModel) -> String {
+fn extract(read: &ReadMaterial<'_>, _: &Brief<'_>, _: &dyn CostModel) -> Extract {
     let material = read.material();
-    format!("## Goal\n- the range #{} to #{}\n## Files\n- none\n", material.from, material.to)
+    let text = format!("## Goal\n- the range #{} to #{}\n## Files\n- none\n", material.from, material.to);
+    Extract { text, items: Some("[]".to_owned()) }
 }
 
 /// Rejects a text with a missing heading, or with a path that does not occur in the range.

@@ -49,8 +49,8 @@ fn planted_secrets_never_reach_the_provider() {
         entry(3, Message::new(Role::Tool, vec![result("c1", &long)])),
     ];
     let summary = words(earlier);
-    let condensed =
-        Earlier { at: Seq(9), from: Seq(1), to: Seq(1), level: 0, text: &summary, unchecked: false };
+    let (at, from, to) = (Seq(9), Seq(1), Seq(1));
+    let condensed = Earlier { at, from, to, level: 0, text: &summary, items: None, unchecked: false };
     let (material, template, focus_text) = (material(&entries, vec![condensed]), template(), words(focus));
     let brief = Brief { focus: Some(&focus_text), ..brief(&template) };
     let redactor = redactor();

@@ -64,9 +64,18 @@ fn a_range_is_told_as_a_text_with_positions() {
             to: Seq(1),
             level: 0,
             text: "the first summary",
+            items: None,
             unchecked: false,
         },
-        Earlier { at: Seq(90), from: Seq(9), to: Seq(89), level: 1, text: "the second", unchecked: false },
+        Earlier {
+            at: Seq(90),
+            from: Seq(9),
+            to: Seq(89),
+            level: 1,
+            text: "the second",
+            items: None,
+            unchecked: false,
+        },
     ];
     let template = template();
     let task = told(&entries, earlier, &brief(&template), 100_000).unwrap();

@@ -2,9 +2,12 @@
 
 use crate::nothing_is_lost::graph::scene::{Scene, lane, node, user};
 use futures_executor::block_on;
-use wunderblock_core::event::SessionCompacted;
+use std::ops::ControlFlow;
+use wunderblock::{GrepOptions, Match};
+use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::message::Body;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// Creates twelve turns, four leaves of three turns each, two condensed nodes of two leaves each, and a root over
 /// both nodes.
@@ -162,4 +165,27 @@ fn erased_nodes_say_so() {
     let page = scene.expand(&scene.at("2-3"), &wunderblock::summary_graph::Expand::default()).unwrap();
     assert_eq!(page.text, "#2 erased\n⟨erased⟩\n\n#3 user\ntwo\n");
     assert_eq!(scene.query(&scene.at("2-3"), "secret").matches, Some(0));
+}
+
+#[test]
+fn the_items_of_a_node_are_found_by_nobody_and_erased_with_it() {
+    let scene = Scene::new();
+    scene.add(vec![user("one"), user("two")]);
+    let items = Some(Body::from("a needle ".repeat(100)));
+    let made = scene.compacted(SessionCompacted { items, ..node((Seq(2), Seq(3)), "the needle") });
+    let mut lines = Vec::new();
+    let mut note = |found: Match| {
+        lines.push(found.text);
+        ControlFlow::Continue(())
+    };
+    block_on(scene.engine.recall().grep("needle", &GrepOptions::default(), &mut note)).unwrap();
+    assert_eq!(lines, ["the needle"]);
+    let read = || block_on(scene.session.events(made, made, 1, Bytes(1 << 20))).unwrap();
+    let events = read();
+    let Some(Fact::SessionCompacted(node)) = &events[0].fact else { panic!("{events:?}") };
+    let items = node.items.as_ref().unwrap();
+    assert!(block_on(scene.engine.bodies(&events)).unwrap().of(items).is_some());
+    block_on(scene.session.erase(Seq(2), Seq(2), None)).unwrap();
+    assert_eq!(read()[0].fact, None);
+    assert!(block_on(scene.engine.bodies(&events)).unwrap().of(items).is_none());
 }
