@@ -73,7 +73,7 @@ fn well(desk: &Desk, when: &str) {
 
 #[test]
 fn killed_appends_lose_nothing_that_was_acknowledged() {
-    let kills = setting("WUNDERBLOCK_TEST_KILLS", 60).div_ceil(2);
+    let kills = setting("WUNDERBLOCK_TEST_KILLS", 40).div_ceil(2);
     let mut draw = Draw(setting("WUNDERBLOCK_TEST_SEED", 1));
     let (mut desk, mut known, mut next, mut count) = (Desk::bare(), HashMap::new(), 0, 0);
     for round in 0..kills {

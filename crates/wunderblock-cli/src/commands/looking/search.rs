@@ -11,7 +11,8 @@ use crate::resolve::names::Names;
 use crate::showing::entry::role;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use wunderblock::{Deadline, Engine, SEARCH_TIME, SearchHit, SearchOptions, SearchOrder};
+use wunderblock::store::StoreError;
+use wunderblock::{Deadline, Engine, Error, SEARCH_TIME, SearchHit, SearchOptions, SearchOrder};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
@@ -71,8 +72,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
         None => say(global, "nothing found; `wunderblock grep` finds exact text, secrets included"),
     }
     if found.scanned > 0 {
-        // A person reads the answer while the index catches up.
-        engine.maintenance().catch_up_briefly().await?;
+        // A person reads the answer while the index catches up. The answer is complete even if the index has to wait for
+        // another writer.
+        match engine.maintenance().catch_up_briefly().await {
+            Err(Error::Store(StoreError::Locked)) => {}
+            done => done?,
+        }
     }
     Ok(if found.hits.is_empty() || found.cut.is_some() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

@@ -7,12 +7,14 @@ use wunderblock_core::message::{Message, Role};
 
 const WINDOWS: [u64; 3] = [8_000, 32_000, 200_000];
 
-/// Compacts by hand and automatically, in a lane for each policy and window. Returns the number of refused requests.
-fn tried(scene: &Scene, what: &str) -> usize {
+/// Compacts by hand and automatically, in a lane for each policy, and for each window or for one of them in turn.
+/// Returns the number of refused requests.
+fn tried_in(every: bool, scene: &Scene, what: &str) -> usize {
     let mut refused = 0;
     let before = scene.messages();
-    for policy in active() {
-        for size in WINDOWS {
+    for (number, policy) in active().enumerate() {
+        let in_turn = |window: usize| every || window % WINDOWS.len() == number % WINDOWS.len();
+        for size in WINDOWS.into_iter().enumerate().filter(|(at, _)| in_turn(*at)).map(|(_, size)| size) {
             let lane = wunderblock_core::id::LaneId::new(format!("{}-{size}", policy.name)).unwrap();
             let hand = by_hand(&policy, size);
             let context = wunderblock::ContextOptions { lane: Some(lane.clone()), ..hand.context.clone() };
@@ -46,6 +48,10 @@ fn tried(scene: &Scene, what: &str) -> usize {
     refused
 }
 
+fn tried(scene: &Scene, what: &str) -> usize {
+    tried_in(false, scene, what)
+}
+
 fn one_message(words: usize) -> Scene {
     let scene = Scene::new();
     let text: String = (0..words).map(|word| format!("word{} ", word % 977)).collect();
@@ -66,7 +72,7 @@ fn one_message_of_half_a_million_tokens() {
     let scene = one_message(250_000);
     let counted = crate::scene::recount(&scene.build(&window(2_000_000)).draft.body);
     assert!(counted > 500_000, "{counted}");
-    assert_eq!(tried(&scene, "one message of half a million"), 0);
+    assert_eq!(tried_in(true, &scene, "one message of half a million"), 0);
 }
 
 #[test]
@@ -111,7 +117,7 @@ fn only_system_messages() {
         scene.say(Message::text(Role::System, format!("Rule {number}. {}", "Obey it. ".repeat(60))));
     }
     // No system message may be left out, and system messages alone are not a request.
-    assert_eq!(tried(&scene, "only system messages"), active().count() * WINDOWS.len());
+    assert_eq!(tried(&scene, "only system messages"), active().count());
     assert_eq!(scene.compactions(), 0);
 }
 

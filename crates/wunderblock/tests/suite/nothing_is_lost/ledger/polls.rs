@@ -74,7 +74,7 @@ fn transcript(exchanges: usize) -> String {
 fn polls_of_large_work_only_wait() {
     let home = Home::new();
     let engine = home.engine();
-    let file = home.file("polls.jsonl", transcript(1_500));
+    let file = home.file("polls.jsonl", transcript(1_000));
     let quiet = &mut |_: u64, _: u64| {};
     only_waits("import", engine.import(&file, None, quiet));
     let session = session(&engine, "polls");

@@ -248,7 +248,7 @@ fn a_step_frees_a_fifth_of_the_window() {
         let options = ContextOptions { model: Some(model.to_owned()), ..window_of(window) };
         let all: Vec<NewEvent> = wunderblock_testkit::generate::session(400, 9).collect();
         let (mut steps, mut last): (u64, Option<(Vec<u8>, Bytes)>) = (0, None);
-        for chunk in all.chunks(8) {
+        for chunk in all.chunks(12) {
             append(&engine, "s", chunk.to_vec());
             let built = built(&session(&engine, "s"), &options);
             sound(&built);
@@ -265,7 +265,7 @@ fn a_step_frees_a_fifth_of_the_window() {
             }
             last = Some((built.draft.body, built.draft.stem));
         }
-        let builds = all.chunks(8).len() as u64;
+        let builds = all.chunks(12).len() as u64;
         assert!(steps > 0 && steps * 2 < builds, "{steps} steps in {builds} builds");
     }
 }

@@ -99,8 +99,8 @@ fn by(policy: &str, window: u64) -> ContextOptions {
 #[test]
 fn a_lane_in_memory_steps_and_is_compacted_as_in_the_ledger() {
     let tight = ContextOptions { window: Some(Tokens(16_000)), ..ContextOptions::uncompacted() };
-    assert!(example_told(12, &tight) > 20);
-    assert!(example_told(12, &by("balanced", 40_000)) > 20);
+    assert!(example_told(24, &tight) > 10);
+    assert!(example_told(24, &by("balanced", 40_000)) > 10);
 }
 
 #[test]
