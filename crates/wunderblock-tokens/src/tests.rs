@@ -71,12 +71,11 @@ fn long_texts_are_counted_exactly() {
 
 #[test]
 fn a_run_without_seams_is_never_counted_too_low() {
-    for unit in ["a", " ", "\n", "=", "é", "字", "的是不", "🙂"] {
+    for (number, unit) in ["a", " ", "\n", "=", "é", "字", "的是不", "🙂"].into_iter().enumerate() {
         let text = unit.repeat((STRETCH + STRETCH / 8) / unit.len());
-        for vocabulary in BOTH {
-            let (ours, whole) = (vocabulary.count(&text) as usize, encoder(vocabulary).count(&text));
-            assert!(ours > whole && ours <= whole + 2 * BLIND_CUT, "{unit:?}: {ours} for {whole}");
-        }
+        let vocabulary = BOTH[number % BOTH.len()];
+        let (ours, whole) = (vocabulary.count(&text) as usize, encoder(vocabulary).count(&text));
+        assert!(ours > whole && ours <= whole + 2 * BLIND_CUT, "{unit:?}: {ours} for {whole}");
     }
 }
 

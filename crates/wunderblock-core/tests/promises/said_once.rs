@@ -207,7 +207,7 @@ fn repeating() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn copies_cost_nothing_are_listed_and_never_change_what_was_shown(steps in repeating(), budget in budget()) {

@@ -319,6 +319,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
         /// What the encoder leaves out weighs nothing: a message weighs no less than the texts of its encoded form, and
         /// no more than the whole form with its frames.
         #[test]

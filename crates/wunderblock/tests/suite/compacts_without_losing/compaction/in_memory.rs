@@ -24,8 +24,8 @@ fn every_policy_compacts_a_lane_in_memory_as_in_the_ledger() {
     for policy in active() {
         let options = under(&policy, 12_000);
         let (scene, mut compactions) = (Scene::of(10), 0);
-        for at in 0..3 {
-            scene.turns(10 + 13 * at..23 + 13 * at);
+        for at in 0..2 {
+            scene.turns(10 + 20 * at..30 + 20 * at);
             let mut memory = copy(&scene);
             let (ledger, built) = (scene.build(&options), memory.context(&options).unwrap());
             assert_eq!(done(&built), done(&ledger), "{}, request {at}", policy.name);
