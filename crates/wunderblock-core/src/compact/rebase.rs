@@ -30,7 +30,8 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         || old.hidden() != new.hidden()
         || !old.erased().eq(new.erased())
         || stand(old) != stand(new)
-        || ahead.is_some() && old.lane().all_prepared().ne(new.lane().all_prepared())
+        || ahead.is_some()
+            && old.lane().made_ahead().map(|node| node.at).ne(new.lane().made_ahead().map(|node| node.at))
     {
         return None;
     }

@@ -201,9 +201,9 @@ impl ViewLane {
         self.prepared(begins, hidden).last().map_or(begins.prev(), |node| node.to)
     }
 
-    /// Returns the positions of all summaries made ahead.
-    pub(crate) fn all_prepared(&self) -> impl Iterator<Item = Seq> {
-        self.prepared.values().map(|node| node.at)
+    /// Returns all summaries made ahead that no trim names yet.
+    pub fn made_ahead(&self) -> impl Iterator<Item = &SummaryNode> {
+        self.prepared.values()
     }
 }
 

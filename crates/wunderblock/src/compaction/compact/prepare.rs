@@ -121,7 +121,11 @@ fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Se
 
 pub(super) async fn prepare(desk: &Desk, options: &CompactOptions) -> Result<Prepared, Error> {
     let mut bench = build_bench(desk, options).await?;
-    let handles: Vec<Handle> = view_handles(&bench.view).chain(item_handles(bench.view.nodes())).collect();
+    // What was made ahead may take effect and become part of another summary in the same compaction.
+    let ahead: Vec<&SummaryNode> = bench.view.lane().made_ahead().collect();
+    let items = item_handles(bench.view.nodes().chain(ahead.iter().copied()));
+    let texts = ahead.iter().filter_map(|node| node.text.handle());
+    let handles: Vec<Handle> = view_handles(&bench.view).chain(texts).chain(items).collect();
     desk.texts(&mut bench.texts, handles).await?;
     let policy = &options.compactor.policy;
     let marks = match policy.goes_by_tasks() {

@@ -10,11 +10,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use wunderblock::{Built, CompactionResult, ContextOptions, Visibility};
+use wunderblock::{Address, Built, CompactionResult, ContextOptions, Slice, Visibility};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::Urgency;
 use wunderblock_core::event::ViewTrimmed;
-use wunderblock_core::message::{Message, Part};
+use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Seq, Tokens};
@@ -221,6 +221,33 @@ fn a_first_request_of_a_long_session_leaves_nothing_out() {
 #[ignore = "takes minutes: .ci/full runs it, and so does --ignored"]
 fn a_first_request_of_a_longer_session_leaves_nothing_out() {
     first_request_in(&[4_000, 16_000, 64_000, 1_000_000], 240);
+}
+
+/// Summaries made ahead can become part of another summary in the compaction with which they take effect. What they
+/// say is in it.
+#[test]
+fn what_is_made_ahead_can_be_condensed_at_once() {
+    let steps = "[[step]]\ndo = \"summarise\"\nahead = true\nchunk = 2_000\n[[step]]\ndo = \"condense\"\nleaves = 2\nnodes = 2\n";
+    let (scene, policy) = (Scene::new(), policy(&format!("extends = \"observations\"\n{steps}")));
+    for round in 0..400 {
+        scene.turns(round..round + 1);
+        scene.build(&under(&policy, 32_000));
+        let made = scene.made();
+        let Some((at, node)) = made.iter().find(|(_, node)| node.level > 0) else { continue };
+        let first = made.iter().filter(|(seq, _)| node.sources.contains(seq));
+        let early = first.clone().filter(|(seq, _)| *seq < scene.steps().last().unwrap().0).count();
+        assert!(early > 1, "{early} were made ahead");
+        let handle = node.summary.as_ref().and_then(Body::handle).expect("a long text");
+        let address = Address { handle, range: None };
+        let read = block_on(scene.session.engine().recall().read(address, &Slice::All)).unwrap();
+        let summary = String::from_utf8(read.bytes).unwrap();
+        for (seq, source) in first {
+            let place = (source.from_seq.0..=source.to_seq.0).any(|seq| summary.contains(&format!("#{seq}")));
+            assert!(place, "#{at} says nothing of #{seq}: {summary}");
+        }
+        return;
+    }
+    panic!("nothing was condensed");
 }
 
 /// Chunks are summarised as they fill, without changing a request. When the request reaches the level of the policy,
