@@ -121,7 +121,7 @@ fn united(all: Vec<SummaryItem>) -> Vec<SummaryItem> {
     out
 }
 
-/// Returns the items of an earlier summary, whoever wrote it.
+/// Returns the items of an earlier summary by any writer.
 fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
     let own = earlier.items.and_then(|items| serde_json::from_str::<Vec<SummaryItem>>(items).ok());
     let mut items = own.unwrap_or_else(|| foreign(earlier, form));
