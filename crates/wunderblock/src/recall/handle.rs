@@ -9,15 +9,7 @@ use crate::recall::read::{Content, read};
 use crate::recall::search::{SearchOptions, SearchResult, search};
 use crate::recall::summary_graph::describe::{Described, describe};
 use crate::recall::summary_graph::expand::{Expand, Expanded, expand};
-use std::future::poll_fn;
 use std::ops::ControlFlow;
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
-
-/// Number of matches after each of which `grep` waits until the caller has seen it, so that a caller who wants few stops
-/// the search at once. Waiting for every one of 5,900 matches made a search take a fifth longer.
-const SEEN_AT_ONCE: usize = 64;
 
 /// What was recorded in a ledger. See [`Engine::recall`].
 #[derive(Clone, Debug)]
@@ -57,29 +49,9 @@ impl Recall {
         found: &'a mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> BoxFuture<'a, Option<GrepStop>> {
         let (engine, pattern, options) = (self.engine.clone(), pattern_text.to_owned(), options.clone());
-        Box::pin(async move {
-            let is_over = AtomicBool::new(false);
-            let mut on_match = |line: Match| {
-                let flow = found(line);
-                is_over.store(flow.is_break(), Ordering::Relaxed);
-                flow
-            };
-            let work = apart_with(&mut on_match, move |teller| async move {
-                let mut count = 0_usize;
-                let mut tell = |line: Match| {
-                    count += 1;
-                    if count > SEEN_AT_ONCE { teller.each(line) } else { teller.seen(line) }
-                };
-                grep(&engine, &pattern, &options, &mut tell).await
-            });
-            let mut work = pin!(work);
-            // Once the caller has enough, the rest of the search is not waited for.
-            poll_fn(|context| {
-                let polled = work.as_mut().poll(context);
-                if is_over.load(Ordering::Relaxed) { Poll::Ready(Ok(None)) } else { polled }
-            })
-            .await
-        })
+        Box::pin(apart_with(found, move |teller| async move {
+            grep(&engine, &pattern, &options, &mut |found| teller.seen(found)).await
+        }))
     }
 
     /// Reads the content that a handle names. For a body or a source, returns its exact bytes. For positions of a
