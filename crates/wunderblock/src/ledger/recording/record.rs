@@ -377,16 +377,20 @@ fn text_of(event: &NewEvent) -> Bytes {
     event.fact.bodies().into_iter().map(Body::bytes).sum()
 }
 
+/// Returns the bodies of a fact that are counted: of a message, all but the data of media.
+pub(crate) fn counted_bodies(fact: &Fact) -> Vec<&Body> {
+    match fact {
+        Fact::MessageAppended(said) => {
+            let leaves = said.message.parts.iter().flat_map(Part::leaves);
+            leaves.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
+        }
+        other => other.readable_bodies(),
+    }
+}
+
 /// Counts the tokens of the bodies that will be stored as blobs.
 fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
-    let bodies = match &event.fact {
-        Fact::MessageAppended(said) => {
-            let parts = said.message.parts.iter().flat_map(Part::leaves);
-            parts.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
-        }
-        fact => fact.readable_bodies(),
-    };
-    bodies
+    counted_bodies(&event.fact)
         .into_iter()
         .filter_map(Body::inline)
         .filter(|text| text.len() >= codec::INLINE_MAX)

@@ -3,6 +3,7 @@
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
+use crate::ledger::recording::record::counted_bodies;
 use crate::ledger::session::PageLimit;
 use crate::recall::document::Document;
 use crate::rules::token_costs::count_body;
@@ -10,7 +11,7 @@ use crate::rules::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Part};
+use wunderblock_core::message::Body;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_index::SegmentBuilder;
 use wunderblock_redact::Redactor;
@@ -100,7 +101,7 @@ pub(super) async fn read_batch(
 /// Reads the bodies of a batch.
 pub(super) async fn load_bodies(engine: &Engine, batch: Batch) -> Result<Load, Error> {
     let facts = batch.runs.iter().flat_map(|run| &run.events).filter_map(|(_, fact)| fact.as_ref());
-    let mut handles: Vec<Handle> = facts.flat_map(Fact::bodies).filter_map(Body::handle).collect();
+    let mut handles: Vec<Handle> = facts.flat_map(counted_bodies).filter_map(Body::handle).collect();
     handles.sort_unstable();
     handles.dedup();
     let query = Query::Blobs { tenant: engine.tenant.no, handles };
@@ -212,16 +213,5 @@ impl Worker<'_> {
             }
         }
         Ok(tokens)
-    }
-}
-
-/// Returns the bodies of a fact that are counted: of a message, all but the data of media.
-fn counted_bodies(fact: &Fact) -> Vec<&Body> {
-    match fact {
-        Fact::MessageAppended(said) => {
-            let leaves = said.message.parts.iter().flat_map(Part::leaves);
-            leaves.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
-        }
-        other => other.readable_bodies(),
     }
 }

@@ -325,7 +325,7 @@ pub(crate) async fn grep_stream(
         if scan.said_only {
             events.retain(|(_, fact)| matches!(fact, Some(Fact::MessageAppended(_))));
         }
-        let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::bodies);
+        let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::readable_bodies);
         let handles = bodies.filter_map(Body::handle).collect();
         let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
         coming = pages.next();
