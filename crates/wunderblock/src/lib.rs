@@ -124,7 +124,7 @@ pub use show::simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, RecallCounts,
     RecallShares, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
-pub use show::timeline::{CompactionMark, Gap, GapText, Stretch, Timeline};
+pub use show::timeline::{CompactionMark, Timeline, TimelineGap, TimelineStretch, TimelineText};
 
 /// Items that most programs need: `use wunderblock::prelude::*;`.
 pub mod prelude {

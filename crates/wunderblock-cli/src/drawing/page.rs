@@ -6,7 +6,7 @@
 mod style;
 
 use style::STYLE;
-use wunderblock::{Draft, Gap, GapText, Stretch, Timeline};
+use wunderblock::{Draft, Timeline, TimelineGap, TimelineStretch, TimelineText};
 use wunderblock_core::budget::{Certainty, EntryLine};
 use wunderblock_core::message::Role;
 use wunderblock_core::section::Section;
@@ -159,7 +159,7 @@ fn timeline(page: &Page<'_>, out: &mut String) {
     }
 }
 
-fn bar_rects(bar: &Stretch, head: Seq, most: u64) -> String {
+fn bar_rects(bar: &TimelineStretch, head: Seq, most: u64) -> String {
     let (from, to) = (x(bar.from, head), x(bar.to.next(), head));
     let wide = to.saturating_sub(from).max(1);
     // A bar with any tokens is at least one unit high.
@@ -204,7 +204,7 @@ fn gaps(page: &Page<'_>, out: &mut String) {
 }
 
 /// Writes the content of a gap. The content is hidden until the link to it is followed.
-fn gap_texts(number: usize, gap: &Gap, out: &mut String) {
+fn gap_texts(number: usize, gap: &TimelineGap, out: &mut String) {
     let run = &gap.run;
     out.push_str(&format!(
         "<article class=\"gap\" id=\"gap-{number}\"><h3>#{}–#{}: {}</h3>\n",
@@ -212,7 +212,7 @@ fn gap_texts(number: usize, gap: &Gap, out: &mut String) {
         run.to_seq,
         escaped(&run.why())
     ));
-    for GapText { seq, at, role, text, whole } in &gap.texts {
+    for TimelineText { seq, at, role, text, whole } in &gap.texts {
         let who = match role {
             Role::System => "system",
             Role::User => "user",

@@ -42,16 +42,16 @@ pub struct Timeline {
     /// Position of the latest message that the request could contain; at least 2.
     pub head: Seq,
     /// The session in at most 160 equal stretches of positions, in ascending order.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<TimelineStretch>,
     /// Compactions, in ascending order.
     pub compactions: Vec<CompactionMark>,
     /// Runs of positions that the request leaves out, in ascending order.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<TimelineGap>,
 }
 
 /// A stretch of a session: the tokens of its messages, and how many of those tokens are in the request.
 #[derive(Clone, Copy, Debug)]
-pub struct Stretch {
+pub struct TimelineStretch {
     /// First position.
     pub from: Seq,
     /// Last position.
@@ -77,18 +77,18 @@ pub struct CompactionMark {
 
 /// A run of positions that is not in a request, with its texts.
 #[derive(Clone, Debug)]
-pub struct Gap {
+pub struct TimelineGap {
     /// The run, with the reason why it was left out.
     pub run: LeftOut,
     /// Messages of the run, from the first one on: at most 400 KB, and 4 MB over all gaps of a timeline.
-    pub texts: Vec<GapText>,
+    pub texts: Vec<TimelineText>,
     /// Address at which the rest of the gap can be read, if `texts` does not hold all of it.
     pub rest: Option<String>,
 }
 
 /// A message of a gap.
 #[derive(Clone, Debug)]
-pub struct GapText {
+pub struct TimelineText {
     /// Position of the message.
     pub seq: Seq,
     /// Time of the message.
@@ -121,7 +121,7 @@ impl Timeline {
 }
 
 /// Divides the session into equal stretches of positions.
-async fn stretches(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<Stretch>, Error> {
+async fn stretches(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<TimelineStretch>, Error> {
     let (begin, end) = (1, head.0);
     let count = STRETCHES.min(end.saturating_sub(begin)).max(1);
     let edges: BTreeSet<Seq> = (0..=count).map(|edge| Seq(begin + (end - begin) * edge / count)).collect();
@@ -145,7 +145,7 @@ async fn stretches(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<St
                 && entry.section != wunderblock_core::section::Section::Summaries
         });
         let shown: Tokens = inside.map(|entry| entry.tokens).sum();
-        Some(Stretch { from, to: *to, said, shown: shown.min(said) })
+        Some(TimelineStretch { from, to: *to, said, shown: shown.min(said) })
     };
     Ok(pairs.filter_map(stretch).collect())
 }
@@ -187,12 +187,12 @@ async fn compactions(session: &Session, draft: &Draft) -> Result<Vec<CompactionM
 }
 
 /// Returns the runs that are not in the request, with as much of their texts as a timeline can hold.
-async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<Gap>, Error> {
+async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<TimelineGap>, Error> {
     let handle = session.info().await?.handle;
     let mut room = GAPS;
     let mut gaps = Vec::new();
     for run in left_out {
-        let mut gap = Gap { run: run.clone(), texts: Vec::new(), rest: None };
+        let mut gap = TimelineGap { run: run.clone(), texts: Vec::new(), rest: None };
         let mut own = GAP.min(room);
         let mut next = run.from_seq;
         while next <= run.to_seq {
@@ -229,7 +229,7 @@ fn texts_of(event: &Event) -> Vec<&Body> {
 }
 
 /// Returns a message of a gap.
-fn gap_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<GapText> {
+fn gap_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<TimelineText> {
     let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
     let mut text = String::new();
     for part in &said.message.parts {
@@ -247,5 +247,5 @@ fn gap_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<GapText
     let whole = (cut < text.len()).then(|| stream.range(event.seq, event.seq));
     text.truncate(cut);
     let text = text.trim_end().to_owned();
-    Some(GapText { seq: event.seq, at: event.at, role: speaker(&said.message), text, whole })
+    Some(TimelineText { seq: event.seq, at: event.at, role: speaker(&said.message), text, whole })
 }
