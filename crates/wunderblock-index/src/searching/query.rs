@@ -12,7 +12,7 @@
 //! contain both pieces.
 
 use crate::storing::header::Header;
-use crate::storing::words::{Lexeme, cut, pairs, stem};
+use crate::words::{Lexeme, cut, pairs, stem};
 use std::collections::{BTreeSet, HashSet};
 
 /// Maximum number of distinct terms in a query. Use [`ParsedQuery::from_text`] for longer texts. The overflow bounds

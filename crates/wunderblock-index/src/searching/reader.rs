@@ -4,8 +4,9 @@ use crate::searching::query::{Clause, ClauseRule, ParsedQuery, Term};
 use crate::searching::request::SearchError;
 use crate::searching::scope::Visible;
 use crate::storing::block::TermBlock;
+use crate::storing::docs::{DocKey, Docs};
 use crate::storing::frame::SegmentError;
-use crate::storing::header::{DocKey, Docs, Header};
+use crate::storing::header::Header;
 use crate::storing::postings::{self, Postings};
 
 /// A segment or the tail, with the visible part of its documents.
@@ -46,8 +47,22 @@ impl<F> PostingsReader<F> {
         Self { fetch, block: None }
     }
 
-    /// Returns the postings of a term, or `None` if the source does not contain it.
+    /// Returns the postings of a term by document, or `None` if the source does not contain it.
     pub(crate) fn postings<E, B>(
+        &mut self,
+        source: &PostingsSource<'_>,
+        query: &ParsedQuery,
+        at: usize,
+    ) -> Result<Option<Postings>, SearchError<E>>
+    where
+        F: FnMut(usize, u32) -> Result<B, E>,
+        B: AsRef<[u8]>,
+    {
+        Ok(self.rows(source, query, at)?.map(|rows| source.docs.by_document(rows)))
+    }
+
+    /// Returns the postings of a term by row, or `None` if the source does not contain it.
+    pub(crate) fn rows<E, B>(
         &mut self,
         source: &PostingsSource<'_>,
         query: &ParsedQuery,
