@@ -7,7 +7,7 @@ use super::snippet::{redacted, snippet};
 use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::reading::stored::{decode_event, read_texts};
-use crate::recall::document::{Document, DocumentKind};
+use crate::recall::document::{Document, DocumentKind, EventPlace};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::id::StreamId;
@@ -74,9 +74,10 @@ pub(super) async fn resolve(
             continue;
         };
         let event = decode_event(engine, session, row)?;
-        let document = event.fact.as_ref().and_then(|fact| Document::of(row.stream, row.seq, fact));
+        let place = EventPlace { stream: row.stream, seq: row.seq, at: row.at };
+        let document = event.fact.as_ref().and_then(|fact| Document::of(place, fact));
         let Some(document) = document else { continue };
-        let spoken: Vec<&str> = document.texts.iter().filter_map(|body| texts.of(body)).collect();
+        let spoken: Vec<&str> = document.texts.iter().filter_map(|text| texts.of(text.body)).collect();
         if !phrases.is_empty() {
             let spoken: Vec<_> = spoken.iter().map(|text| redacted(engine, text)).collect();
             let mut each = phrases.iter().enumerate();
