@@ -4,6 +4,7 @@ mod agents;
 mod compaction;
 mod delegates;
 mod erase;
+mod eval;
 mod finding;
 mod graph;
 mod handoff;
@@ -22,6 +23,7 @@ pub(crate) use delegates::{
     TreeArgs,
 };
 pub(crate) use erase::Erase;
+pub(crate) use eval::{EvalArgs, EvalSetArg, LocomoArgs};
 pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
 pub(crate) use handoff::{BriefArgs, ContextDelegate};
@@ -139,6 +141,8 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Play a session under several policies, side by side
     Simulate(SimulateArgs),
+    /// Measure what search finds, by questions with known evidence
+    Eval(EvalArgs),
     /// Append messages or events from stdin, one JSON line each
     Append(Append),
     /// Compact a session now, or show what that would do

@@ -56,6 +56,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Export(wanted) => recording::export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => requests::build::context(global, &settings, wanted).await,
         Command::Explain(wanted) => requests::build::explain(global, &settings, wanted).await,
+        Command::Eval(wanted) => requests::eval::run(global, &settings, &wanted).await,
         Command::Simulate(wanted) => requests::simulate::run(global, &settings, wanted).await,
         Command::Compact(wanted) => requests::compact::run(global, &settings, wanted).await,
         Command::Undo(wanted) => requests::undo::run(global, &settings, &wanted).await,

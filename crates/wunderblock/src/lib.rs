@@ -45,6 +45,7 @@ pub use rules::process;
 pub use rules::summarize;
 pub use rules::tokens;
 pub use show::account;
+pub use show::eval;
 pub use show::report;
 pub use wunderblock_core as core;
 pub use wunderblock_core::nearest::nearest;
