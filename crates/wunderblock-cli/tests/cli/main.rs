@@ -19,6 +19,7 @@ mod delegates;
 mod desk;
 mod dialects;
 mod documents;
+mod eval;
 mod exit;
 mod fields;
 mod finding;

@@ -51,7 +51,7 @@ fn read_set(global: &Global, wanted: &LocomoArgs) -> Result<EvalSet, Failure> {
     }
     if set.unknown_evidence > 0 {
         let turns = plural(set.unknown_evidence as u64, "reference", "references");
-        say(global, &format!("{turns} to evidence name no turn and are left out"));
+        say(global, &format!("{turns} to evidence without such a turn, left out"));
     }
     Ok(set)
 }
