@@ -78,7 +78,7 @@ pub(crate) enum CostBy {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock search flaky test timeout
+  wunderblock search why did the build fail
   wunderblock search 'timeout -retry \"connection refused\"'
   wunderblock search 数据库 --newest
   wunderblock search migration --project . --since 2w --role user
@@ -86,7 +86,7 @@ pub(crate) enum CostBy {
 +word is required, -word excluded, \"several words\" must stand in a row; quote them for the shell. The index holds
 redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
 pub(crate) struct Search {
-    /// Words to search for
+    /// A question, or words to search for
     #[arg(required = true, value_name = "QUERY", num_args = 1..)]
     pub(crate) query: Vec<String>,
     #[command(flatten)]
@@ -94,9 +94,12 @@ pub(crate) struct Search {
     /// Latest first, and all words required, instead of best first
     #[arg(long)]
     pub(crate) newest: bool,
-    /// Maximum number of hits
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
+    /// Maximum number of hits [default: 10, with --tokens 200]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Maximum number of tokens of all texts together: the best hits that fit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) tokens: Option<u64>,
     /// Show this many messages before and after each hit, a line each
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) context: u64,

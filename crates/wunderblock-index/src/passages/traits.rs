@@ -30,6 +30,8 @@ impl Traits {
     pub const SUMMARY: Self = Self(1 << 8);
     /// It was not said, but is the output of a tool or a whole text: no passage is its neighbour.
     pub const OUTSIDE: Self = Self(1 << 9);
+    /// The message before it, by another speaker, ends with a question. Set when an order is built, never stored.
+    pub(crate) const ANSWER: Self = Self(1 << 13);
 
     /// Lowest bit of the length of the document.
     const LENGTH: u32 = 10;

@@ -4,6 +4,7 @@ use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::BytePlace;
 use crate::ledger::reading::address::Address;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Millis, Seq};
@@ -21,14 +22,17 @@ pub struct SearchHit {
     /// Role of the message. Not serialised.
     #[serde(skip)]
     pub role: Role,
-    /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
+    /// Relevance: the sum over the arms. Zero if hits are sorted newest first.
     pub score: i64,
+    /// Part of the score that each arm gave, by the name of the arm. Empty if hits are sorted newest first.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub arms: BTreeMap<&'static str, i64>,
     /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
     #[serde(skip)]
     pub strength: HitStrength,
-    /// Words of the query that the message contains.
+    /// Words of the query that the message contains. There may be none: then the messages around it contain them.
     pub matched: Vec<Box<str>>,
-    /// Redacted text around the first match.
+    /// Redacted text on one line: the passage that answers best, or in a tool's output what surrounds the first match.
     pub snippet: String,
     /// Place of the line with the most words of the query, if the text is kept as bytes: the output of a command, for
     /// which the message stands.

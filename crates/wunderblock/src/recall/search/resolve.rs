@@ -1,5 +1,6 @@
 //! Turns hits into what a caller sees: the event, its session, and a part of its text.
 
+use super::fusion::RankedHit;
 use super::hit::SearchHit;
 use super::kept_scan::KeptScan;
 use super::options::Task;
@@ -11,9 +12,11 @@ use crate::recall::document::{Document, DocumentKind, EventPlace};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::id::StreamId;
+use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::head;
 use wunderblock_core::units::Seq;
-use wunderblock_index::{DocHit, DocKey, Phrase};
+use wunderblock_index::{DocKey, Phrase, passages};
 use wunderblock_store::{Answer, EventFilter, Query, StoredEvent, StreamNo};
 
 /// Events at places, and the names of their streams.
@@ -51,7 +54,7 @@ pub(super) async fn read_rows(
 /// the query.
 pub(super) async fn resolve(
     task: &Task<'_>,
-    hits: Vec<DocHit>,
+    hits: Vec<RankedHit>,
     kept: &KeptScan,
 ) -> Result<Vec<(DocKey, SearchHit)>, Error> {
     let engine = task.engine;
@@ -62,7 +65,7 @@ pub(super) async fn resolve(
         .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
         .collect();
     let texts = read_texts(engine, handles).await?;
-    let phrases: Vec<(&Phrase, bool)> = task.words.phrases().collect();
+    let phrases: Vec<(&Phrase, bool)> = task.words().phrases().collect();
     let is_in = |(number, phrase): (usize, &Phrase), key, spoken: &[Cow<'_, str>]| {
         spoken.iter().any(|text| phrase.is_in(text)) || kept.has_phrase(key, number)
     };
@@ -86,6 +89,7 @@ pub(super) async fn resolve(
             }
         }
         let DocumentKind::Message(role) = document.kind;
+        let passage = hit.part.and_then(|part| passage(engine, &document, part, |body| texts.of(body)));
         let found_hit = SearchHit {
             session: session.clone(),
             seq: event.seq,
@@ -93,11 +97,45 @@ pub(super) async fn resolve(
             role,
             score: hit.score,
             strength: hit.strength,
-            snippet: snippet(engine, &spoken, &hit.matched),
+            arms: hit.arms.iter().map(|(arm, part)| (arm.name(), *part)).collect(),
+            snippet: passage.unwrap_or_else(|| snippet(engine, &spoken, &hit.matched)),
             place: None,
             matched: hit.matched,
         };
         found.push((hit.doc, found_hit));
     }
     Ok(found)
+}
+
+/// Maximum number of bytes of a passage that are shown. A passage has at most 96 words, but a word may be long.
+const PASSAGE_BYTES: usize = 1_200;
+
+/// Returns a passage of a document on one line, with secrets redacted. `None` if the row is one of whole texts. The rows
+/// are counted as the index counts them.
+fn passage<'f>(
+    engine: &Engine,
+    document: &Document<'f>,
+    part: u32,
+    text_of: impl Fn(&'f Body) -> Option<&'f str>,
+) -> Option<String> {
+    let (mut rows, mut in_whole) = (0, false);
+    for text in &document.texts {
+        let Some(own) = text_of(text.body) else { continue };
+        if !text.is_said {
+            rows += u32::from(!in_whole);
+            in_whole = true;
+            continue;
+        }
+        in_whole = false;
+        for passage in passages(&document.voice(), &redacted(engine, own)) {
+            if rows == part {
+                let text: String =
+                    passage.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+                let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                return Some(head(&line, PASSAGE_BYTES).to_owned());
+            }
+            rows += 1;
+        }
+    }
+    None
 }

@@ -32,7 +32,7 @@ pub(super) struct Waiting {
 
 /// Scans the documents that are not indexed yet.
 pub(super) async fn scan(task: &Task<'_>, ground: &Ground) -> Result<Waiting, Error> {
-    let (engine, words, deadline) = (task.engine, task.words, &task.options.deadline);
+    let (engine, words, deadline) = (task.engine, task.words(), &task.options.deadline);
     let (mut tails, mut scanned, mut late) = (Vec::new(), 0, false);
     for info in &ground.behind {
         let mut from = info.reach(DerivedTable::Words).next();
