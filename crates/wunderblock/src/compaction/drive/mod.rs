@@ -157,7 +157,7 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
         ..SearchOptions::default()
     };
     let found = search(&session.engine, query, &options).await?;
-    let seqs = found.hits.iter().filter(|hit| hit.strength.covered > 0).map(|hit| hit.seq).collect();
+    let seqs = found.hits.iter().filter(|hit| hit.has_words()).map(|hit| hit.seq).collect();
     let mut hits = Vec::new();
     for event in read_at(session, seqs).await? {
         if let Some(Fact::MessageAppended(said)) = &event.fact {

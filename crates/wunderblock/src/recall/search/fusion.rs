@@ -30,6 +30,14 @@ pub(super) struct RankedHit {
     pub(super) arms: Vec<(Arm, i64)>,
 }
 
+impl RankedHit {
+    /// Returns whether the document itself has words of the question, or parts of them.
+    pub(super) fn has_words(&self) -> bool {
+        // The inverse frequency of a word that is in most documents is zero.
+        !self.matched.is_empty() || self.strength.covered > 0
+    }
+}
+
 /// Everything that matches a query. The hits are not yet checked for phrases and filters, which the index does not hold.
 pub(super) struct Ranking<'a> {
     task: &'a Task<'a>,

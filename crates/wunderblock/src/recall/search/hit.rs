@@ -41,6 +41,12 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
+    /// Returns whether the event itself has words of the question, or parts of them, and not only its neighbours.
+    #[must_use]
+    pub fn has_words(&self) -> bool {
+        !self.matched.is_empty() || self.strength.covered > 0
+    }
+
     /// Returns the address of the hit, for [`crate::Recall::read`] and [`crate::Recall::expand`].
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {

@@ -103,7 +103,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
             batch.retain(|hit| seen.insert(hit.doc));
             // Around the answer to a question there may be an answer, too; around a word there is nothing that was
             // asked for.
-            batch.retain(|hit| !task.is_word || hit.strength.covered > 0);
+            batch.retain(|hit| !task.is_word || hit.has_words());
             found.extend(resolve::resolve(task, batch, kept).await?);
         }
         if found.len() < options.limit && !all && limit >= max {
