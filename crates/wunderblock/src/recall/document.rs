@@ -94,7 +94,7 @@ fn texts_of(message: &Message) -> Vec<DocumentText<'_>> {
     };
     let mut texts = Vec::with_capacity(message.parts.len());
     for outer in &message.parts {
-        // A text within the result of a tool is no one's words.
+        // Nobody said a text within the result of a tool.
         let is_said = speaks && matches!(outer, Part::Text { .. });
         let leaves = outer.leaves().into_iter().filter(|(part, _)| !matches!(part, Part::Media { .. }));
         texts.extend(leaves.map(|(_, body)| DocumentText { body, is_said }));

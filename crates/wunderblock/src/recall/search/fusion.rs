@@ -2,6 +2,7 @@
 //! kept as bytes.
 
 use super::ground::Ground;
+use super::hit::RankedHit;
 use super::kept_scan;
 use super::kept_scan::KeptScan;
 use super::options::Task;
@@ -13,30 +14,10 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_index::{
-    Arm, DocKey, DocScope, Header, HitStrength, IndexSearch, ParsedQuery as Words, PassageOrder,
-    PassageSearch, Profiles, SearchError, SearchOrder, Tail, rank,
+    DocScope, Header, IndexSearch, ParsedQuery as Words, PassageOrder, PassageSearch, Profiles, SearchError,
+    SearchOrder, Tail, rank,
 };
 use wunderblock_store::{Answer, Query};
-
-/// A document that matches.
-pub(super) struct RankedHit {
-    pub(super) doc: DocKey,
-    /// Number of its best passage, if passages were ranked.
-    pub(super) part: Option<u32>,
-    pub(super) score: i64,
-    pub(super) strength: HitStrength,
-    pub(super) matched: Vec<Box<str>>,
-    /// Part of the score that each arm gave, most important first.
-    pub(super) arms: Vec<(Arm, i64)>,
-}
-
-impl RankedHit {
-    /// Returns whether the document itself has words of the question, or parts of them.
-    pub(super) fn has_words(&self) -> bool {
-        // The inverse frequency of a word that is in most documents is zero.
-        !self.matched.is_empty() || self.strength.covered > 0
-    }
-}
 
 /// Everything that matches a query. The hits are not yet checked for phrases and filters, which the index does not hold.
 pub(super) struct Ranking<'a> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_index::HitStrength;
+use wunderblock_index::{Arm, DocKey, HitStrength};
 
 /// Event that matches a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,6 +57,26 @@ impl SearchHit {
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
         self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
+    }
+}
+
+/// A document that matches.
+pub(super) struct RankedHit {
+    pub(super) doc: DocKey,
+    /// Number of its best passage, if passages were ranked.
+    pub(super) part: Option<u32>,
+    pub(super) score: i64,
+    pub(super) strength: HitStrength,
+    pub(super) matched: Vec<Box<str>>,
+    /// Part of the score that each arm gave, most important first.
+    pub(super) arms: Vec<(Arm, i64)>,
+}
+
+impl RankedHit {
+    /// Returns whether the document itself has words of the question, or parts of them.
+    pub(super) fn has_words(&self) -> bool {
+        // The inverse frequency of a word that is in most documents is zero.
+        !self.matched.is_empty() || self.strength.covered > 0
     }
 }
 

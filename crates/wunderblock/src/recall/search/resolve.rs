@@ -1,7 +1,6 @@
 //! Turns hits into what a caller sees: the event, its session, and a part of its text.
 
-use super::fusion::RankedHit;
-use super::hit::SearchHit;
+use super::hit::{RankedHit, SearchHit};
 use super::kept_scan::KeptScan;
 use super::options::Task;
 use super::snippet::{redacted, snippet};
