@@ -15,6 +15,7 @@
 //! phrases are checked in the text. The index uses no floats and no clock: the same documents in the same order
 //! produce the same bytes.
 pub mod passages;
+pub mod ranking;
 mod searching;
 mod storing;
 pub mod tiers;
@@ -30,6 +31,11 @@ pub use passages::cut::cut;
 pub use passages::traits::Traits;
 pub use passages::voice::{Day, Voice, VoiceRole};
 pub use passages::{Passage, passages};
+pub use ranking::arms::{ARMS, Arm, ArmValues};
+pub use ranking::order::PassageOrder;
+pub use ranking::question::Question;
+pub use ranking::rank::{PassageHit, PassageSearch, rank};
+pub use ranking::weights::{Profiles, Weights};
 pub use searching::fragments::Fragments;
 pub use searching::query::{
     MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError,

@@ -3,7 +3,8 @@
 //! English lists are looked up by word. Chinese has no spaces, so its lists are looked for as strings.
 
 use crate::passages::traits::Traits;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 const FIRST_PERSON: &[&str] = &["i", "me", "mine", "my", "myself", "our", "ours", "ourselves", "us", "we"];
@@ -225,6 +226,54 @@ const CHINESE_INSTRUCTION: &[&str] = &[
 
 const CHINESE_QUESTION: &[&str] = &["？", "吗", "呢？"];
 
+/// English words that say nothing about a subject, question words included: they are cues, and no terms.
+const STOP_WORDS: &str = "
+a about above after again all also am an and any are aren as at be because been before being below between both but by
+can cannot could couldn d did didn do does doesn doing don down during each ever few for from further get gets getting
+give got had hadn has hasn have haven having he her here hers herself him himself his how however i if in into is isn it
+its itself just let ll m many may me might mine more most much must my myself need no nor not now of off on once one only
+or other ought our ours ourselves out over own please re s same shall shan she should shouldn since so some such t tell
+than that the their theirs them themselves then there these they this those through to too under until up upon us ve very
+was wasn we were weren what whatever when where whether which while who whom whose why will with won would wouldn yes you
+your yours yourself yourselves
+";
+
+static STOP: LazyLock<HashSet<&'static [u8]>> =
+    LazyLock::new(|| STOP_WORDS.split_whitespace().map(str::as_bytes).collect());
+
+/// Chinese words that say nothing about a subject, longer ones first.
+const CHINESE_STOP_WORDS: &[&str] = &[
+    "为什么",
+    "什么时候",
+    "是什么",
+    "有什么",
+    "什么样",
+    "什么",
+    "怎么样",
+    "怎么",
+    "怎样",
+    "如何",
+    "为何",
+    "何时",
+    "何处",
+    "哪里",
+    "哪儿",
+    "哪个",
+    "哪些",
+    "哪一",
+    "哪位",
+    "多少",
+    "是否",
+    "请问",
+    "告诉",
+    "吗",
+    "呢",
+    "吧",
+    "谁",
+    "的",
+    "了",
+];
+
 /// English words by the trait that they give.
 static ENGLISH: LazyLock<HashMap<&'static [u8], Traits>> = LazyLock::new(|| {
     let lists = [
@@ -260,4 +309,25 @@ pub(crate) fn chinese(text: &str) -> Traits {
     ];
     let given = lists.iter().filter(|(words, _)| words.iter().any(|word| text.contains(word)));
     given.fold(Traits::NONE, |all, (_, traits)| all | *traits)
+}
+
+/// Returns whether a folded English word says nothing about a subject.
+pub(crate) fn is_stop_word(word: &[u8]) -> bool {
+    STOP.contains(word)
+}
+
+/// Returns a text with spaces in place of Chinese words that say nothing about a subject. All of them could be part of
+/// other words, so a question loses a pair of characters at times, and a text never does.
+pub(crate) fn without_chinese_stop_words(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return text.into();
+    }
+    let mut replaced = Cow::Borrowed(text);
+    for word in CHINESE_STOP_WORDS {
+        if replaced.contains(word) {
+            replaced = replaced.replace(word, " ").into();
+        }
+    }
+    // Nothing else was asked.
+    if replaced.chars().any(char::is_alphanumeric) { replaced } else { text.into() }
 }

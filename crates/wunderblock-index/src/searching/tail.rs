@@ -7,6 +7,7 @@
 use crate::passages::passages;
 use crate::passages::voice::Voice;
 use crate::searching::query::ParsedQuery;
+use crate::searching::term::Term;
 use crate::storing::docs::{DocKey, Docs, DocsWriter, Row};
 use crate::storing::frame::SegmentError;
 use crate::storing::postings::{Posting, Postings};
@@ -170,7 +171,8 @@ pub struct TermCounter<'a> {
     /// Whether any term begins with this byte. This test rejects most words of a text.
     first: [bool; 256],
     exact: HashMap<&'a [u8], usize>,
-    prefixes: HashMap<&'a [u8], usize>,
+    /// Terms with several entries, by the first byte of those.
+    ranges: HashMap<u8, Vec<(usize, &'a Term)>>,
     terms: usize,
 }
 
@@ -178,12 +180,16 @@ impl<'a> TermCounter<'a> {
     /// Creates a counter of a query's terms.
     #[must_use]
     pub fn of(query: &'a ParsedQuery) -> Self {
-        let (exact, prefixes, terms) = (HashMap::new(), HashMap::new(), query.terms.len());
-        let mut wanted = Self { first: [false; 256], exact, prefixes, terms };
+        let (exact, ranges, terms) = (HashMap::new(), HashMap::new(), query.terms.len());
+        let mut wanted = Self { first: [false; 256], exact, ranges, terms };
         for (at, term) in query.terms.iter().enumerate() {
-            let by_kind = if term.prefix { &mut wanted.prefixes } else { &mut wanted.exact };
-            by_kind.insert(&term.bytes, at);
-            if let Some(flag) = term.bytes.first().and_then(|byte| wanted.first.get_mut(usize::from(*byte))) {
+            let Some(first) = term.bytes.first() else { continue };
+            if term.is_range() {
+                wanted.ranges.entry(*first).or_default().push((at, term));
+            } else {
+                wanted.exact.insert(&term.bytes, at);
+            }
+            if let Some(flag) = wanted.first.get_mut(usize::from(*first)) {
                 *flag = true;
             }
         }
@@ -198,15 +204,14 @@ impl<'a> TermCounter<'a> {
         });
     }
 
-    fn count_term(&self, term: &[u8], counts: &mut Vec<u32>) {
-        let Some(first) = term.first().filter(|byte| self.first.get(usize::from(**byte)) == Some(&true))
+    fn count_term(&self, entry: &[u8], counts: &mut Vec<u32>) {
+        let Some(first) = entry.first().filter(|byte| self.first.get(usize::from(**byte)) == Some(&true))
         else {
             return;
         };
-        // A prefix is a single character, and the first byte shows its length.
-        let char_len = (first.leading_ones() as usize).max(1);
-        let prefix = term.get(..char_len).and_then(|prefix| self.prefixes.get(prefix));
-        for at in self.exact.get(term).into_iter().chain(prefix) {
+        let ranges = self.ranges.get(first).into_iter().flatten();
+        let ranges = ranges.filter(|(_, term)| term.has(entry)).map(|(at, _)| at);
+        for at in self.exact.get(entry).into_iter().chain(ranges) {
             if counts.is_empty() {
                 counts.resize(self.terms, 0);
             }
