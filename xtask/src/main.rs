@@ -61,11 +61,9 @@ enum Chore {
     ReduceChild { input: String, bytes: usize, level: String },
     /// Compare policies with a baseline over many sessions, and with each fold of them left out (build with --release)
     Tune(tune::TuneArgs),
-    /// Measure recall on prompts over projects, each a file or a folder of transcripts (build with --release)
-    Recall {
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-    },
+    /// Measure recall, and fit the weights of its arms (build with --release)
+    #[command(subcommand)]
+    Recall(recall::RecallChore),
     /// Count the lines of code of each package of the repository there
     Lines {
         #[arg(default_value = ".")]
@@ -103,7 +101,7 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::Reduce(args) => reduce::run(&args),
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),
         Chore::Tune(args) => tune::table(&args),
-        Chore::Recall { paths } => recall::table(&paths),
+        Chore::Recall(chore) => recall::run(&chore),
         Chore::Lines { folder } => lines::table(&folder),
         Chore::Picture => Ok(picture::draw(&std::io::read_to_string(std::io::stdin())?)),
     }

@@ -20,9 +20,14 @@ impl Text {
     /// Returns who says the text; `None` for the output of a tool, which is stored as a whole.
     fn voice(&self) -> Option<Voice<'static>> {
         let name = [None, Some("Ada"), Some("Berta")][self.key.stream as usize % 3];
-        let role = if self.key.seq % 2 == 0 { VoiceRole::User } else { VoiceRole::Assistant };
+        let role = if self.key.seq.is_multiple_of(2) { VoiceRole::User } else { VoiceRole::Assistant };
         let day = Day(20_000 + self.key.seq as u32 % 7);
-        (self.key.seq % 5 != 0).then_some(Voice { role, name, day, is_summary: self.key.seq % 4 == 0 })
+        (!self.key.seq.is_multiple_of(5)).then_some(Voice {
+            role,
+            name,
+            day,
+            is_summary: self.key.seq.is_multiple_of(4),
+        })
     }
 }
 
@@ -495,7 +500,7 @@ fn the_stored_form_is_what_it_was() {
     let shown: Vec<String> =
         std::iter::once(&segment.header).chain(&segment.blocks).map(|part| hex(part)).collect();
     let expected = [
-        "0268002d04020103ac0201000001e0c5080060050301034164618004a2088208800400c2b80200c1b802000101000101311f01e9a5",
+        "0268002b04020103ac0201000001e0c50800600503010341646180042202800400c2b80200c1b8020001010001013160d96fde",
         "0262004308000000000500000001010605060306033161636f6e6669677061727365636f6e666967746865e4b8ade69687e69687010102010101010102035f04010204040604046f06391f",
     ];
     assert_eq!(shown, expected);

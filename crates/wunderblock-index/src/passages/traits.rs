@@ -33,27 +33,10 @@ impl Traits {
     /// The message before it, by another speaker, ends with a question. Set when an order is built, never stored.
     pub(crate) const ANSWER: Self = Self(1 << 13);
 
-    /// Lowest bit of the length of the document.
-    const LENGTH: u32 = 10;
-    /// Maximum class of the length of a document.
-    pub(crate) const MAX_LENGTH: u16 = 7;
-
     /// Returns whether all given traits are set.
     #[must_use]
     pub const fn has(self, traits: Self) -> bool {
         self.0 & traits.0 == traits.0
-    }
-
-    /// Returns the traits with the class of a document's length: how often 60 terms can be doubled until they are more
-    /// than `terms`, at most 7.
-    pub(crate) fn with_length(self, terms: u32) -> Self {
-        let class = (terms / 60).checked_ilog2().map_or(0, |log| log as u16 + 1).min(Self::MAX_LENGTH);
-        Self(self.0 | class << Self::LENGTH)
-    }
-
-    /// Returns the class of the length of the document.
-    pub(crate) const fn length(self) -> u16 {
-        self.0 >> Self::LENGTH & Self::MAX_LENGTH
     }
 
     /// Returns the traits that can be read from a text.
@@ -133,18 +116,6 @@ mod tests {
             ("我们在北京大学见面", first | name),
         ] {
             assert_eq!(Traits::of(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn the_length_of_a_document_is_a_class() {
-        for (terms, class) in [(0, 0), (59, 0), (60, 1), (119, 1), (120, 2), (4_000, 7), (u32::MAX, 7)] {
-            let traits = (Traits::USER | Traits::OUTSIDE).with_length(terms);
-            assert_eq!(
-                (traits.length(), traits.has(Traits::USER | Traits::OUTSIDE)),
-                (class, true),
-                "{terms}"
-            );
         }
     }
 }

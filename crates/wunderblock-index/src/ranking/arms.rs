@@ -26,8 +26,8 @@ pub enum Arm {
     Covered,
     /// The same of the passage and two to each side.
     CoveredNear,
-    /// The same of the whole document.
-    CoveredDocument,
+    /// BM25 of the whole document.
+    Document,
     /// BM25 of the window.
     Window,
     /// BM25 of the passage, the one before and the one after.
@@ -46,8 +46,6 @@ pub enum Arm {
     Statement,
     /// Length of the passage, up to 32 terms.
     Length,
-    /// Length of the document, in doublings of 60 terms.
-    LongDocument,
     /// Words for something to be done from now on.
     Instruction,
     /// A time, if one is asked for.
@@ -69,14 +67,14 @@ pub enum Arm {
 }
 
 /// Number of arms.
-pub const ARMS: usize = 22;
+pub const ARMS: usize = 21;
 
 impl Arm {
     /// All arms in order.
     pub const ALL: [Self; ARMS] = [
         Self::Covered,
         Self::CoveredNear,
-        Self::CoveredDocument,
+        Self::Document,
         Self::Window,
         Self::Narrow,
         Self::Session,
@@ -86,7 +84,6 @@ impl Arm {
         Self::Answer,
         Self::Statement,
         Self::Length,
-        Self::LongDocument,
         Self::Instruction,
         Self::When,
         Self::HowMany,
@@ -104,7 +101,7 @@ impl Arm {
         match self {
             Self::Covered => "covered",
             Self::CoveredNear => "covered-near",
-            Self::CoveredDocument => "covered-document",
+            Self::Document => "document",
             Self::Window => "window",
             Self::Narrow => "narrow",
             Self::Session => "session",
@@ -114,7 +111,6 @@ impl Arm {
             Self::Answer => "answer",
             Self::Statement => "statement",
             Self::Length => "length",
-            Self::LongDocument => "long-document",
             Self::Instruction => "instruction",
             Self::When => "when",
             Self::HowMany => "how-many",
@@ -143,6 +139,7 @@ pub(crate) struct ArmReader<'a> {
     by_wide: Share,
     by_narrow: Share,
     by_session: Share,
+    by_document: Share,
 }
 
 /// Divides by the maximum of a question.
@@ -187,7 +184,8 @@ impl<'a> ArmReader<'a> {
             by_asked: Share::of(counts.asked),
             by_wide: with(WIDE_GAIN),
             by_narrow: with(NARROW_GAIN),
-            // k1 of a session is that of the wide window.
+            // k1 of sessions and documents is 1.2.
+            by_document: Share::of(counts.asked * 22 / 10),
             by_session: Share::of(counts.asked_of_sessions * 22 / 10),
         }
     }
@@ -204,10 +202,8 @@ impl<'a> ArmReader<'a> {
             self.counts.passages.get(at as usize).copied().unwrap_or_default();
         set(Arm::Covered, self.by_asked.part(own));
         set(Arm::CoveredNear, self.by_asked.part(near));
-        set(
-            Arm::CoveredDocument,
-            self.by_asked.part(self.counts.docs.get(entry.doc as usize).copied().unwrap_or(0)),
-        );
+        let document = self.counts.docs.get(entry.doc as usize).copied().unwrap_or_default();
+        set(Arm::Document, self.by_document.part(document));
         set(Arm::Window, self.by_wide.part(wide));
         set(Arm::Narrow, self.by_narrow.part(narrow));
         let session = self.counts.sessions.get(entry.session as usize).copied().unwrap_or(0);
@@ -221,7 +217,6 @@ impl<'a> ArmReader<'a> {
         set(Arm::Answer, flag(traits.has(Traits::ANSWER)));
         set(Arm::Statement, flag(!traits.has(Traits::QUESTION)));
         set(Arm::Length, (u32::from(entry.len).min(LONG_PASSAGE) * u32::from(FULL) / LONG_PASSAGE) as u16);
-        set(Arm::LongDocument, traits.length() * FULL / Traits::MAX_LENGTH);
         set(Arm::Instruction, flag(traits.has(Traits::INSTRUCTION)));
         set(Arm::When, flag(self.cues.when && traits.has(Traits::TIME)));
         set(Arm::HowMany, flag(self.cues.how_many && traits.has(Traits::NUMBER)));

@@ -27,7 +27,7 @@ pub(crate) struct Counts {
     pub(crate) passages: Vec<Sums>,
     /// BM25 of each session.
     pub(crate) sessions: Vec<u32>,
-    /// Inverse document frequencies of the terms of each document.
+    /// BM25 of each document.
     pub(crate) docs: Vec<u32>,
     /// Whether each position has any sum, as bits.
     pub(crate) touched: Vec<u64>,
@@ -87,6 +87,7 @@ pub(crate) struct Counter<'o> {
     narrow: Bm25,
     outside: Bm25,
     sessions: Statistics,
+    documents: Statistics,
     /// Counts of the current term, in twentieths.
     wide_counts: Vec<u16>,
     narrow_counts: Vec<u16>,
@@ -112,6 +113,7 @@ impl<'o> Counter<'o> {
             narrow: Bm25::narrow(sums.spoken, narrow),
             outside: Bm25::wide(sums.outside, sums.outside_terms * u64::from(OWN)),
             sessions: said,
+            documents: Statistics { docs: sums.docs, terms: sums.terms },
             wide_counts: vec![0; order.len()],
             narrow_counts: vec![0; order.len()],
             session_counts: vec![0; sessions.len()],
@@ -133,14 +135,10 @@ impl<'o> Counter<'o> {
         for occurrence in &term.all {
             self.spread(*occurrence);
         }
-        let (mut next, mut next_near, mut last_doc) = (0, 0, None);
+        self.add_docs(term, idf);
+        let (mut next, mut next_near) = (0, 0);
         for Occurrence { at, .. } in &term.all {
             let Some(entry) = self.order.entry(*at) else { continue };
-            if last_doc.replace(entry.doc) != Some(entry.doc)
-                && let Some(sum) = self.counts.docs.get_mut(entry.doc as usize)
-            {
-                *sum = sum.saturating_add(idf as u32);
-            }
             let bounds = if self.has_windows { self.order.bounds(*at, entry) } else { *at..at + 1 };
             let reach = |far: u32, next: u32| {
                 at.saturating_sub(far).max(bounds.start).max(next)..(at + far + 1).min(bounds.end)
@@ -214,6 +212,18 @@ impl<'o> Counter<'o> {
         sums.wide += self.wide.weigh(idf, u32::from(wide), wide_len);
         if narrow > 0 {
             sums.narrow += self.narrow.weigh(idf, u32::from(narrow), narrow_len);
+        }
+    }
+
+    fn add_docs(&mut self, term: &Occurrences, idf: u64) {
+        let doc = |one: &Occurrence| self.order.entry(one.at).map(|entry| entry.doc);
+        let slope = self.documents.slope();
+        for rows in term.all.chunk_by(|a, b| doc(a) == doc(b)) {
+            let Some(doc) = rows.first().and_then(doc) else { continue };
+            let count = rows.iter().fold(0u32, |sum, row| sum.saturating_add(row.count));
+            if let Some(score) = self.counts.docs.get_mut(doc as usize) {
+                *score = score.saturating_add(weigh(idf, slope, count, self.order.doc_len(doc)) as u32);
+            }
         }
     }
 

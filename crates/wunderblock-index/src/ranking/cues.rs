@@ -53,7 +53,7 @@ const CHINESE_WHEN: &[&str] =
 const CHINESE_HOW_MANY: &[&str] = &["多少", "几", "多大", "多长", "多高", "多远", "数量"];
 const CHINESE_NAME: &[&str] =
     &["哪里", "哪儿", "哪个", "哪些", "哪位", "谁", "什么地方", "名字", "叫什么", "何处"];
-const CHINESE_OVERVIEW: &[&str] = &["总结", "概述", "概括", "顺序", "列出", "依次", "时间线", "经过"];
+const CHINESE_OVERVIEW: &[&str] = &["总结", "概述", "概括", "顺序", "先后", "列出", "依次", "时间线", "经过"];
 const CHINESE_REQUEST: &[&str] = &["请你", "你能", "你可以", "你会"];
 
 impl Cues {
@@ -76,7 +76,7 @@ impl Cues {
                 || wide(CHINESE_WHEN),
             how_many: after(&["how"], AMOUNTS) || has(COUNTED) || wide(CHINESE_HOW_MANY),
             name: has(PLACES) || wide(CHINESE_NAME),
-            overview: has(OVERVIEW) || wide(CHINESE_OVERVIEW),
+            overview: has(OVERVIEW) || after(&["sum"], &["up"]) || wide(CHINESE_OVERVIEW),
             dates: NamedDate::all(text),
         }
     }
@@ -92,12 +92,12 @@ impl Cues {
                 continue;
             }
             let is_capital = word.starts_with(char::is_uppercase);
-            let is_named = |name: &&Box<str>| {
+            let is_named = |name: &str| {
                 words(name)
                     .map(str::to_lowercase)
                     .any(|part| part == folded || is_capital && part.starts_with(&folded))
             };
-            let mut found = names.iter().zip(&mut named).filter(|(name, _)| is_named(name));
+            let mut found = names.iter().zip(&mut named).filter(|(name, _)| is_named(name.as_ref()));
             if let (Some((_, named)), None) = (found.next(), found.next()) {
                 *named = true;
             }
@@ -114,13 +114,15 @@ fn role(words: &[String], text: &str) -> Option<VoiceRole> {
             && !before.is_some_and(|before| REQUEST.contains(&before.as_str()))
     };
     let is_wide = |word: &str| text.contains(word);
-    if words.iter().enumerate().any(is_said)
-        || is_wide("你") && !CHINESE_REQUEST.iter().any(|word| is_wide(word))
-    {
-        return Some(VoiceRole::Assistant);
-    }
+    let is_second = words.iter().enumerate().any(is_said)
+        || is_wide("你") && !CHINESE_REQUEST.iter().any(|word| is_wide(word));
     let is_first = words.iter().any(|word| FIRST_PERSON.contains(&word.as_str())) || is_wide("我");
-    is_first.then_some(VoiceRole::User)
+    // "What did you say about my cat" is about what was said, so the second person decides.
+    match (is_first, is_second) {
+        (_, true) => Some(VoiceRole::Assistant),
+        (true, false) => Some(VoiceRole::User),
+        (false, false) => None,
+    }
 }
 
 /// Returns the words of a text.

@@ -157,11 +157,11 @@ impl Token<'_> {
     }
 
     fn month(self) -> Option<u32> {
-        let is = |month: &&str| {
+        let is = |month: &str| {
             self.text.eq_ignore_ascii_case(month)
                 || self.text.len() == 3 && month.starts_with(&self.text.to_lowercase())
         };
-        MONTHS.iter().position(|month| is(&month)).and_then(|at| u32::try_from(at + 1).ok())
+        MONTHS.iter().position(|month| is(month)).and_then(|at| u32::try_from(at + 1).ok())
     }
 }
 

@@ -34,6 +34,8 @@ struct Base {
     /// Ordered by stream.
     sessions: Vec<Session>,
     names: Vec<Box<str>>,
+    /// Number of passages of each name.
+    named: Vec<u64>,
     /// Length of each document.
     lens: Vec<u32>,
     sums: Sums,
@@ -51,6 +53,7 @@ struct Added {
     /// All sessions, names and sums, and the lengths of the documents that were added.
     sessions: Vec<Session>,
     names: Vec<Box<str>>,
+    named: Vec<u64>,
     lens: Vec<u32>,
     sums: Sums,
 }
@@ -117,7 +120,8 @@ impl PassageOrder {
         // A segment of which nothing is in scope is not read.
         layout.rows.iter_mut().filter(|rows| rows.iter().all(|at| *at == NOWHERE)).for_each(Vec::clear);
         let Layout { entries, rows, sessions, names, lens, sums, .. } = layout;
-        Self { base: Arc::new(Base { entries, rows, sessions, names: names.all, lens, sums }), tail: None }
+        let Names { all: names, passages: named, .. } = names;
+        Self { base: Arc::new(Base { entries, rows, sessions, names, named, lens, sums }), tail: None }
     }
 
     /// Returns the order of the segments with the documents of a tail. This takes little time, unless the streams of the
@@ -133,7 +137,7 @@ impl PassageOrder {
             first_doc: base.lens.len() as u32,
             rows: vec![vec![NOWHERE; tail.docs.rows.len()]],
             sessions: base.sessions.clone(),
-            names: Names::of(base.names.clone()),
+            names: Names::of(base.names.clone(), base.named.clone()),
             sums: base.sums,
             ..Layout::default()
         };
@@ -142,7 +146,8 @@ impl PassageOrder {
         }
         let Layout { entries, mut rows, sessions, names, lens, sums, moved, .. } = layout;
         let rows = rows.pop().unwrap_or_default();
-        let added = Added { entries, moved, rows, sessions, names: names.all, lens, sums };
+        let Names { all: names, passages: named, .. } = names;
+        let added = Added { entries, moved, rows, sessions, names, named, lens, sums };
         Self { base: Arc::clone(&self.base), tail: Some(Box::new(added)) }
     }
 
@@ -193,6 +198,11 @@ impl PassageOrder {
 
     pub(crate) fn names(&self) -> &[Box<str>] {
         self.tail.as_ref().map_or(&self.base.names, |tail| &tail.names)
+    }
+
+    /// Returns the number of passages of each name.
+    pub(crate) fn named(&self) -> &[u64] {
+        self.tail.as_ref().map_or(&self.base.named, |tail| &tail.named)
     }
 
     pub(crate) fn sums(&self) -> &Sums {
@@ -278,23 +288,30 @@ fn add_runs<'d>(docs: &'d Docs, segment: usize, scope: &DocScope, runs: &mut Vec
 #[derive(Default)]
 struct Names {
     all: Vec<Box<str>>,
+    /// Number of passages of each name.
+    passages: Vec<u64>,
     numbers: HashMap<Box<str>, u16>,
 }
 
 impl Names {
-    fn of(all: Vec<Box<str>>) -> Self {
+    fn of(all: Vec<Box<str>>, passages: Vec<u64>) -> Self {
         let numbers = (1..=u16::MAX).zip(&all).map(|(number, name)| (name.clone(), number)).collect();
-        Self { all, numbers }
+        Self { all, passages, numbers }
     }
 
-    fn number(&mut self, docs: &Docs, row: Row) -> u16 {
+    /// Counts a passage of a row's speaker, and returns the number of the name.
+    fn count(&mut self, docs: &Docs, row: Row) -> u16 {
         let Some(name) = docs.name(row) else { return 0 };
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
+        let known = self.numbers.get(name).copied();
+        let Some(number) = known.or_else(|| u16::try_from(self.all.len() + 1).ok()) else { return 0 };
+        if known.is_none() {
+            self.all.push(name.into());
+            self.passages.push(0);
+            self.numbers.insert(name.into(), number);
         }
-        let Ok(number) = u16::try_from(self.all.len() + 1) else { return 0 };
-        self.all.push(name.into());
-        self.numbers.insert(name.into(), number);
+        if let Some(passages) = self.passages.get_mut(usize::from(number) - 1) {
+            *passages += 1;
+        }
         number
     }
 }
@@ -352,9 +369,7 @@ impl Layout {
         let mut part = 0;
         for run in runs {
             for at in run.rows.clone() {
-                let (Some(row), Some(doc)) = (run.docs.rows.get(at), run.docs.doc_of.get(at)) else {
-                    continue;
-                };
+                let Some(doc) = run.docs.doc_of.get(at) else { continue };
                 if last.replace((run.segment, *doc)) != Some((run.segment, *doc)) {
                     let len = run.docs.all.get(*doc as usize).map_or(0, |doc| doc.len);
                     self.lens.push(len);
@@ -362,9 +377,9 @@ impl Layout {
                     self.sums.terms += u64::from(len);
                     part = 0;
                 }
-                let entry = self.entry(number, run, *doc, *row, part);
+                let Some(entry) = self.entry(number, run, at, part) else { continue };
                 part += 1;
-                if row.traits.has(Traits::OUTSIDE) {
+                if entry.traits.has(Traits::OUTSIDE) {
                     outside.push((run.segment, at, entry));
                 } else {
                     self.place(run.segment, at, entry);
@@ -382,18 +397,20 @@ impl Layout {
         }
     }
 
-    fn entry(&mut self, number: usize, run: &Run<'_>, doc: u32, row: Row, part: u32) -> Entry {
-        Entry {
-            seq: run.docs.all.get(doc as usize).map_or(0, |doc| doc.seq),
-            session: number as u32,
+    /// Returns the entry of a row of the last document.
+    fn entry(&mut self, session: usize, run: &Run<'_>, at: usize, part: u32) -> Option<Entry> {
+        let (row, doc) = (*run.docs.rows.get(at)?, *run.docs.doc_of.get(at)?);
+        Some(Entry {
+            seq: run.docs.all.get(doc as usize)?.seq,
+            session: session as u32,
             doc: (self.first_doc + self.lens.len() as u32).saturating_sub(1),
             wide: row.len.saturating_mul(window::OWN),
             part,
             len: u16::try_from(row.len).unwrap_or(u16::MAX),
             day: u16::try_from(row.day.0).unwrap_or(u16::MAX),
-            speaker: self.names.number(run.docs, row),
+            speaker: self.names.count(run.docs, row),
             traits: row.traits,
-        }
+        })
     }
 
     fn place(&mut self, segment: usize, row: usize, entry: Entry) {

@@ -2,7 +2,8 @@
 
 use crate::passages::traits::Traits;
 use crate::ranking::arms::{Arm, ArmReader, ArmValues, FULL};
-use crate::ranking::counts::Counter;
+use crate::ranking::counts::{Counter, Counts};
+use crate::ranking::cues::words;
 use crate::ranking::explain::{Allowed, Explainer};
 use crate::ranking::occurrences::occurrences;
 use crate::ranking::order::{Entry, PassageOrder, Session};
@@ -11,6 +12,7 @@ use crate::ranking::weights::{Profiles, Weights};
 use crate::searching::request::SearchError;
 use crate::searching::score::{HitStrength, Statistics};
 use crate::searching::tail::Tail;
+use crate::searching::term::Term;
 use crate::storing::docs::DocKey;
 use crate::storing::header::Header;
 use std::cmp::Reverse;
@@ -33,6 +35,9 @@ pub struct PassageSearch<'a> {
     /// Whether a passage counts the terms of its neighbours. Without windows, only passages with a word of the question
     /// are found, which takes less time.
     pub windows: bool,
+    /// Number of passages up to which the sessions with most of the question are scored as a whole, for a budget that
+    /// words alone do not fill. Zero if a hit must have a word of the question near it.
+    pub fill: usize,
     /// Maximum number of hits.
     pub limit: usize,
 }
@@ -105,17 +110,21 @@ pub fn rank<E, B: AsRef<[u8]>>(
     let allowed = Allowed::of(query, order, &found);
     let mut counter = Counter::new(order, search.windows);
     let scored = query.gather(|clause| &clause.scored);
+    let named = question.cues.named(order.names());
     let all = Statistics { docs: order.sums().spoken + order.sums().outside, terms: 0 };
     for at in &scored {
-        if let Some(term) = found.get(*at) {
-            counter.add(term, all.idf(term.all.len() as u64));
+        if let (Some(term), Some(occurrences)) = (query.terms.get(*at), found.get(*at)) {
+            // A name says as little as the passages of its owner are many. Otherwise, a mention of the name would weigh
+            // as much as a rare word, and mentions are mostly made by others.
+            let frequency = occurrences.all.len() as u64 + said_by(order, &named, term);
+            counter.add(occurrences, all.idf(frequency.min(all.docs)));
         }
     }
     let counts = counter.counts;
     let reader = ArmReader::new(order, &counts, &question.cues, similarity);
     let mut best: Vec<Candidate> = Vec::new();
     let mut last_doc = None;
-    for at in candidates(&counts.touched, similarity, order) {
+    for at in candidates(search, &counts) {
         let Some(entry) = order.entry(at).filter(|entry| allowed.has(entry.doc)) else { continue };
         let score = profile(search.profiles, order, entry).score(&reader.read(at, entry));
         let key = order.key(entry);
@@ -151,27 +160,50 @@ pub fn rank<E, B: AsRef<[u8]>>(
     Ok(chosen.iter().zip(explainer.explain()).filter_map(hit).collect())
 }
 
+/// Returns the number of passages of speakers whom a question names by a term.
+fn said_by(order: &PassageOrder, named: &[bool], term: &Term) -> u64 {
+    let is_name = |name: &str| words(name).any(|word| term.has(word.to_lowercase().as_bytes()));
+    let names = order.names().iter().zip(named).zip(order.named());
+    names.filter(|((name, named), _)| **named && is_name(name)).map(|(_, passages)| passages).sum()
+}
+
 fn profile<'p>(profiles: &'p Profiles, order: &PassageOrder, entry: &Entry) -> &'p Weights {
     let is_chat = order.session(entry).is_some_and(Session::is_chat);
     if is_chat { &profiles.chat } else { &profiles.agent }
 }
 
-/// Returns the positions that are scored, in order: those with a count, and the most similar ones.
-fn candidates(touched: &[u64], similarity: Option<&[u16]>, order: &PassageOrder) -> Vec<u32> {
-    let mut touched = touched.to_vec();
-    if let Some(similarity) = similarity {
-        let floor = floor(similarity);
-        for (at, value) in similarity.iter().enumerate().filter(|(_, value)| **value >= floor) {
-            let is_spoken = order.entry(at as u32).is_some_and(|entry| !entry.traits.has(Traits::OUTSIDE));
-            if let Some(bits) =
-                touched.get_mut(at / 64).filter(|_| *value > 0 && is_spoken && order.is_live(at as u32))
-            {
-                *bits |= 1 << (at % 64);
+/// Returns the positions that are scored, in order: those with a count, the most similar ones, and those of the best
+/// sessions.
+fn candidates(search: &PassageSearch<'_>, counts: &Counts) -> Vec<u32> {
+    let (order, mut chosen) = (search.order, counts.touched.clone());
+    let choose = |at: u32, chosen: &mut Vec<u64>| {
+        if let Some(bits) = chosen.get_mut(at as usize / 64) {
+            *bits |= 1 << (at % 64);
+        }
+    };
+    if let Some(similarity) = search.similarity {
+        let floor = floor(similarity).max(1);
+        for at in (0..).zip(similarity).filter(|(_, value)| **value >= floor).map(|(at, _)| at) {
+            let is_spoken = order.entry(at).is_some_and(|entry| !entry.traits.has(Traits::OUTSIDE));
+            if is_spoken && order.is_live(at) {
+                choose(at, &mut chosen);
+            }
+        }
+    }
+    let mut room = search.fill.saturating_sub(chosen.iter().map(|bits| bits.count_ones() as usize).sum());
+    if room > 0 && chosen.iter().any(|bits| *bits != 0) {
+        let mut sessions: Vec<_> = counts.sessions.iter().zip(order.sessions()).collect();
+        sessions.sort_by_key(|(score, session)| (Reverse(**score), Reverse(session.stream)));
+        for (_, session) in sessions {
+            room = room.saturating_sub(session.spoken.len());
+            session.spoken.clone().for_each(|at| choose(at, &mut chosen));
+            if room == 0 {
+                break;
             }
         }
     }
     let mut found = Vec::new();
-    for (word, bits) in (0..).zip(touched) {
+    for (word, bits) in (0..).zip(chosen) {
         let mut bits = bits;
         while bits != 0 {
             found.push(word * 64 + bits.trailing_zeros());

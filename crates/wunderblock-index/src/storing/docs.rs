@@ -188,16 +188,10 @@ impl DocsWriter {
 
     /// Appends a document and takes its rows. A document without rows gets an empty one.
     pub(crate) fn end_document(&mut self, key: DocKey, rows: &mut Vec<Row>) {
-        let is_spoken = |row: &Row| !row.traits.has(Traits::OUTSIDE);
-        let said =
-            rows.iter().filter(|row| is_spoken(row)).fold(0u32, |sum, row| sum.saturating_add(row.len));
         if rows.is_empty() {
             self.push(key, Row::WHOLE);
         }
-        for row in rows.drain(..) {
-            let traits = if is_spoken(&row) { row.traits.with_length(said) } else { row.traits };
-            self.push(key, Row { traits, ..row });
-        }
+        rows.drain(..).for_each(|row| self.push(key, row));
     }
 
     /// Returns the number of a speaker's name. A segment tells 65,535 speakers apart; later ones have no name.
