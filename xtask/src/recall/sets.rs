@@ -46,7 +46,7 @@ pub(super) fn read(paths: &[PathBuf], half: Option<Half>) -> ChoreResult<Vec<Rec
             files = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<ChoreResult<_>>()?;
             files.retain(|file| file.extension().is_some_and(|end| end == "json"));
             files.sort();
-            let keeps = |at: usize| half.is_none_or(|half| (at % 2 == 0) == (half == Half::Odd));
+            let keeps = |at: usize| half.is_none_or(|half| (at.is_multiple_of(2)) == (half == Half::Odd));
             files =
                 files.into_iter().enumerate().filter(|(at, _)| keeps(*at)).map(|(_, file)| file).collect();
         }

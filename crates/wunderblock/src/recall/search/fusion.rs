@@ -81,9 +81,17 @@ impl<'a> Ranking<'a> {
             };
             return Ok(hits.map_err(failed)?.into_iter().map(hit).collect());
         };
-        let (question, windows) = (self.task.question, !self.task.options.brief);
-        let search =
-            PassageSearch { question, order, similarity: None, profiles: &Profiles::FITTED, windows, limit };
+        let Task { question, options, .. } = *self.task;
+        let search = PassageSearch {
+            question,
+            order,
+            similarity: None,
+            profiles: &Profiles::FITTED,
+            windows: !options.brief,
+            // Only a budget of tokens is filled with what has no word of the question near it.
+            fill: if options.tokens.is_some() { limit } else { 0 },
+            limit,
+        };
         let hits = rank(&search, &headers, Some(&self.tail), fetch, |_| Ok(true)).map_err(failed)?;
         let hit = |hit: wunderblock_index::PassageHit| RankedHit {
             arms: hit.reasons(),

@@ -1,6 +1,6 @@
 //! Fills a ledger with the conversations of a set, and asks its questions.
 
-use super::measures::{EVAL_HITS, EvalAnswer, EvalMeasures};
+use super::measures::{EVAL_TOKENS, EvalAnswer, EvalMeasures};
 use super::set::{EvalConversation, EvalQuestion, EvalSet, EvalTurn};
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
@@ -12,9 +12,11 @@ use std::time::Instant;
 use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, SessionOpened};
 use wunderblock_core::id::{EventId, Scope, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_store::StreamFilter;
 
+/// Maximum number of hits of a question: more than the largest number of tokens has room for.
+const HITS: usize = 400;
 /// Number of characters that count as one token of a hit's text.
 const TOKEN_CHARS: u64 = 4;
 
@@ -116,8 +118,9 @@ async fn ask(
     places: &Places,
     asked: &mut EvalAsked,
 ) -> Result<(), Error> {
-    let limit = EVAL_HITS.into_iter().max().unwrap_or(1);
-    let options = SearchOptions { sessions, limit, free_text: true, ..SearchOptions::default() };
+    let tokens = EVAL_TOKENS.into_iter().max().map(|tokens| Tokens(2 * tokens));
+    let options =
+        SearchOptions { sessions, limit: HITS, tokens, free_text: true, ..SearchOptions::default() };
     let began = Instant::now();
     let hits = match engine.recall().search(&question.text, &options).await {
         Ok(found) => found.hits,
