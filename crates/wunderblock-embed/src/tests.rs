@@ -63,7 +63,7 @@ fn vectors_are_the_same_everywhere() {
 #[test]
 fn case_accents_and_spaces_do_not_change_a_vector() {
     assert_eq!(vector("Café in  Zürich\n"), vector("CAFE IN ZURICH"));
-    assert_eq!(vector("a caf\u{e9}"), vector("a cafe\u{301}"));
+    assert_eq!(vector("a zo\u{eb}"), vector("a zoe\u{308}"));
 }
 
 #[test]
