@@ -5,6 +5,7 @@ mod dist;
 mod fixture;
 mod formats;
 mod lines;
+mod meaning;
 mod picture;
 mod program;
 mod prove;
@@ -64,6 +65,11 @@ enum Chore {
     /// Measure recall, and fit the weights of its arms (build with --release)
     #[command(subcommand)]
     Recall(recall::RecallChore),
+    /// Measure the table of word pieces alone on a file in SQuAD's format (build with --release)
+    Meaning {
+        #[arg(default_value = "../shared/data/qa/xquad/xquad.en.json")]
+        file: PathBuf,
+    },
     /// Count the lines of code of each package of the repository there
     Lines {
         #[arg(default_value = ".")]
@@ -102,6 +108,7 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),
         Chore::Tune(args) => tune::table(&args),
         Chore::Recall(chore) => recall::run(&chore),
+        Chore::Meaning { file } => meaning::line(&file),
         Chore::Lines { folder } => lines::table(&folder),
         Chore::Picture => Ok(picture::draw(&std::io::read_to_string(std::io::stdin())?)),
     }

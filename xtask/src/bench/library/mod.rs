@@ -10,3 +10,4 @@ pub(super) mod ingest;
 pub(super) mod live;
 pub(super) mod project;
 pub(super) mod simulate;
+pub(super) mod vectors;
