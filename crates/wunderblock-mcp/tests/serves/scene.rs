@@ -12,7 +12,7 @@ use wunderblock::core::id::{EventId, Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::Millis;
 use wunderblock::definitions::DefinitionQuery;
-use wunderblock::{Config, ContextOptions, Engine, block_on};
+use wunderblock::{Config, ContextOptions, Engine, ReachChoice, block_on};
 use wunderblock_mcp::{ServeError, Served, ServedAgents, Stopper, serve};
 
 /// Time after which a missing answer is a failure.
@@ -95,6 +95,7 @@ impl Home {
             db: self.db(),
             config: Config::default(),
             cwd: self.project(),
+            reach: ReachChoice::Own,
             options: ContextOptions::default(),
             keeps_policy: false,
             agents: ServedAgents {

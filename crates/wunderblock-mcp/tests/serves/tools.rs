@@ -161,7 +161,7 @@ fn read_selects_by_a_query_and_by_a_place() {
 fn read_shows_the_bytes_that_a_place_names() {
     let home = Home::with_sessions();
     let engine = home.engine();
-    let outputs = Output::session_for(&engine, None).unwrap();
+    let outputs = block_on(Output::session_for(&engine, None, Some(&home.project()))).unwrap();
     // The range begins in a character, and what precedes it is not text.
     let bytes = [&b"\xff".repeat(70_000)[..], "é".repeat(20_000).as_bytes(), b"\n1: one\n2: two"].concat();
     let output = Output { bytes: &bytes, tool: "run", input: "{}", failed: false, call: None };
@@ -338,7 +338,8 @@ fn a_line_of_bytes_is_found_and_read_without_its_secrets() {
     let engine = home.engine();
     let bytes = b"\xff first\nthe kestrel has ghp_0123456789abcdefghijABCDEFGHIJ456789\nlast\n";
     let output = Output { bytes, tool: "run", input: "{}", failed: false, call: Some("c") };
-    block_on(output.keep(&Output::session_for(&engine, None).unwrap())).unwrap();
+    block_on(output.keep(&block_on(Output::session_for(&engine, None, Some(&home.project()))).unwrap()))
+        .unwrap();
     let mut client = home.client();
     let found = client.done("grep", json!({"pattern": "kestrel"}));
     let address = found["matches"][0]["address"].as_str().unwrap();

@@ -307,7 +307,7 @@ fn a_lock_that_does_not_end_is_named() {
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn records_of_version_1_stay_as_they_are() {
-    assert_eq!((FORMAT, codec::VERSION), (7, 1));
+    assert_eq!((FORMAT, codec::VERSION), (8, 1));
     let whole = Message {
         api_id: Some("msg_1".into()),
         model: Some("m".into()),
