@@ -88,14 +88,25 @@ impl Home {
         client
     }
 
+    /// Starts a server whose tools see the sessions of all projects, and begins a session with it.
+    pub(crate) fn wide_client(&self) -> Client {
+        let mut client = self.served(ReachChoice::Tenant);
+        client.initialize("2025-11-25");
+        client
+    }
+
     /// Starts a server that has not been sent anything.
     pub(crate) fn silent_client(&self) -> Client {
+        self.served(ReachChoice::Own)
+    }
+
+    fn served(&self, reach: ReachChoice) -> Client {
         let served = Served {
             guard: Vec::new(),
             db: self.db(),
             config: Config::default(),
             cwd: self.project(),
-            reach: ReachChoice::Own,
+            reach,
             options: ContextOptions::default(),
             keeps_policy: false,
             agents: ServedAgents {
