@@ -1,6 +1,7 @@
 //! Queries to a store, and their answers.
 
 use super::commit::Epoch;
+use super::reach::Reach;
 use super::row::{
     BodyCount, Chunk, DerivedTable, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo,
     SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamKind, StreamNo, Stretch,
@@ -22,6 +23,19 @@ pub enum ReadOrder {
 /// A query. The positions of a fork up to its base belong to the stream from which the fork was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
+    /// Answers a query as if the tenant held only the streams in reach, and what belongs to them:
+    /// - a body, if an event of such a stream contains it;
+    /// - a source, if every stream that was read from it is in reach, or, of a source in the format [`BYTES`], one;
+    /// - no name of a tenant.
+    ///
+    /// Token counts and places of records are those of such bodies and streams. Segments, which hold words of all
+    /// streams, are answered whole: their reader ranks and returns only documents of streams that it has found.
+    Within {
+        /// Streams that are visible.
+        reach: Reach,
+        /// The query.
+        query: Box<Query>,
+    },
     /// Finds a tenant by name. Answers [`Answer::Tenant`].
     Tenant {
         /// Name of the tenant.
@@ -336,6 +350,9 @@ pub enum Query {
         segment: u64,
     },
 }
+
+/// Format of a source that holds one text. Each stream that was read from it holds the whole text.
+pub const BYTES: &str = "bytes";
 
 /// Events that [`Query::Marked`] selects.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -86,6 +86,7 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     } else if args.growth {
         figures.extend(library::families::run(folder()?.path())?);
         figures.extend(library::growth::run(folder()?.path())?);
+        figures.extend(library::scope::run(folder()?.path())?);
     } else if !args.large {
         figures.extend(library::project::run(folder()?.path())?);
     }

@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
   wunderblock sessions             the latest 50
   wunderblock sessions 3f9c        ids that begin with 3f9c
   wunderblock sessions -v          whole ids, and the files they were read from
+  wunderblock sessions --project . those of this folder's repository, wherever it is checked out
   wunderblock sessions --json      one JSON object per line
 
 ID~2 is a branch of ID: the session was rewound and went on from there.")]
@@ -15,6 +16,9 @@ pub(crate) struct Sessions {
     /// Beginning of the ids
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
+    /// Only this session, with its branches, its sub-agents and their outputs
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) filter: SessionFilterArgs,
     /// Maximum number of sessions
@@ -34,7 +38,7 @@ without a known price are counted, never guessed. For one session, `cost` also s
 one before, if both are known, and which tools ran.")]
 pub(crate) struct Cost {
     /// Only this session
-    #[arg(value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
+    #[arg(value_name = "SESSION", conflicts_with_all = ["project", "user", "agent", "run", "tag"])]
     pub(crate) session: Option<String>,
     /// Grouping of the rows
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = CostBy::Day)]

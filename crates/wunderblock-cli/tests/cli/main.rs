@@ -43,6 +43,7 @@ mod recalled;
 mod recorded;
 mod reduce;
 mod run;
+mod scope;
 mod secrets;
 mod session;
 mod settings;

@@ -6,7 +6,7 @@ use crate::drawing::paint::Paint;
 use crate::drawing::terminal::{clean, width};
 use crate::output::console::{age, print, print_report, say, time};
 use crate::output::exit::{Exit, FAILED, Failure};
-use crate::resolve::filter::searched;
+use crate::resolve::filter::{searched, session_choice, tell_unmatched};
 use crate::resolve::names::Names;
 use crate::showing::entry::role;
 use std::io::IsTerminal;
@@ -71,6 +71,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
             say(global, &format!("\n{shown}"));
         }
         Some(_) => {}
+        None if tell_unmatched(global, &engine, &session_choice(&wanted.searched.sessions)).await? => {}
         None => say(global, "nothing found; `wunderblock grep` finds exact text, secrets included"),
     }
     if found.scanned > 0 {

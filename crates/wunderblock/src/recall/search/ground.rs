@@ -32,7 +32,8 @@ impl Ground {
         let lineage = options.session.as_ref().map(|id| batch.ask(lineage(tenant, id), Answer::lineage));
         let except = options.except.as_ref().filter(|_| lineage.is_none());
         let excepted = except.map(|id| batch.ask(self::lineage(tenant, id), Answer::lineage));
-        let is_chosen = !options.sessions.is_open() || except.is_some();
+        // Only what is in reach may count in a ranking, and the segments hold words of all sessions.
+        let is_chosen = !options.sessions.is_open() || except.is_some() || !engine.reach.is_tenant();
         let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
         let streams = |filter: &StreamFilter| Query::Streams { tenant, filter: filter.clone(), limit };
         let chosen = filter.map(|filter| batch.ask(streams(filter), Answer::streams));
