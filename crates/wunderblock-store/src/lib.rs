@@ -20,7 +20,7 @@ mod write;
 
 pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
 pub use file_problem::FileProblem;
-pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
+pub use query::{Answer, Marked, Query, ReadOrder, Selected, SourceBy};
 pub use row::{
     BodyCount, Chunk, DerivedTable, Erasure, EventFilter, Frontiers, Gone, HandleTarget, KnownEvent, Lease,
     Owner, RevisionInfo, SegmentInfo, SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter,

@@ -2,6 +2,7 @@
 
 use crate::StoreError;
 use crate::query::{Answer, Query};
+use crate::sqlite::rows::bodies::bodies_of;
 use crate::sqlite::rows::erase::{erased, erasures};
 use crate::sqlite::rows::lease::lease;
 use crate::sqlite::rows::lineage::Lineage;
@@ -37,6 +38,9 @@ pub(in crate::sqlite) fn answer(db: &Connection, query: &Query) -> Result<Answer
         }
         Query::Blobs { tenant, handles } => {
             Answer::Blobs(each(handles, |handle| read::blob(db, *tenant, *handle))?)
+        }
+        Query::BodiesOf { tenant, stream, events, bytes } => {
+            Answer::Blobs(bodies_of(db, *tenant, stream, events, *bytes)?)
         }
         Query::Resolve { tenant, of, handle } => Answer::Named(read::resolve(db, *tenant, *of, *handle)?),
         Query::Handles { .. } => Answer::Handles(read::handles(db, query)?),
