@@ -201,9 +201,7 @@ impl<'e> Finder<'e> {
         let gist = call.map_or("", |call| call.gist);
         let rank = |rank: u64| Some((rank, None));
         match (name.kind, one.origin) {
-            (NameKind::Path, Origin::Output) if is_it(&call?.reads) => {
-                rank(u64::from(is_partial(gist) && name.line.is_none()))
-            }
+            (NameKind::Path, Origin::Output) if is_it(&call?.reads) => rank(u64::from(is_partial(gist))),
             (NameKind::Path, Origin::Written) if is_it(&call?.writes) => rank(0),
             (NameKind::Path, Origin::Input) if is_it(&call?.writes) => rank(2),
             (NameKind::Path, Origin::Output)
