@@ -22,7 +22,7 @@ mod write;
 pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
 pub use facets::{EventUsage, Facets, SessionFacets};
 pub use file_problem::FileProblem;
-pub use query::{Answer, BYTES, Marked, Query, ReadOrder, SourceBy};
+pub use query::{Answer, BYTES, Marked, Query, ReadOrder, Selected, SourceBy};
 pub use reach::{QuerySubject, Reach, Reached, ScopeLimit};
 pub use row::{
     BodyCount, Chunk, DerivedTable, Erasure, EventFilter, Frontiers, Gone, HandleTarget, KnownEvent, Lease,

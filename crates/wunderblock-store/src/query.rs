@@ -142,6 +142,18 @@ pub enum Query {
         /// Handles of the bodies.
         handles: Vec<Handle>,
     },
+    /// Reads the bodies of events, without naming them: those of the first events first. A body that would make the
+    /// total length exceed `bytes` is left out. Answers [`Answer::Blobs`].
+    BodiesOf {
+        /// Tenant that owns the stream.
+        tenant: TenantNo,
+        /// Id of the stream.
+        stream: StreamId,
+        /// Events that contain the bodies.
+        events: Selected,
+        /// Maximum total length of the bodies.
+        bytes: Bytes,
+    },
     /// Reads token counts of bodies. Answers [`Answer::Counts`].
     Counts {
         /// Tenant that owns the bodies.
@@ -369,6 +381,20 @@ pub enum Marked {
     EachLane(&'static str),
 }
 
+/// Events of a stream that [`Query::BodiesOf`] selects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selected {
+    /// The events at given positions.
+    At(Vec<Seq>),
+    /// The user's latest turns, latest first.
+    UserTurns {
+        /// Last position to include.
+        to: Seq,
+        /// Maximum number of turns.
+        limit: u64,
+    },
+}
+
 /// Key by which a source is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceBy {
@@ -397,7 +423,7 @@ pub enum Answer {
     Lineage(Vec<Stretch>),
     /// See [`Query::Events`].
     Events(Vec<StoredEvent>),
-    /// See [`Query::Blobs`].
+    /// See [`Query::Blobs`] and [`Query::BodiesOf`].
     Blobs(Vec<Option<PackedBlob>>),
     /// See [`Query::Counts`].
     Counts(Vec<Option<BodyCount>>),

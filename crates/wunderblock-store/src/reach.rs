@@ -105,6 +105,7 @@ impl Query {
             | Self::Events { tenant, stream, .. }
             | Self::At { tenant, stream, .. }
             | Self::Marked { tenant, stream, .. }
+            | Self::BodiesOf { tenant, stream, .. }
             | Self::Tallies { tenant, stream, .. }
             | Self::SourcesOf { tenant, stream }
             | Self::Ids { tenant, stream, .. } => QuerySubject::Stream(*tenant, stream),

@@ -118,6 +118,7 @@ pub use recall::search::{HitStrength, SearchCut, SearchHit, SearchOptions, Searc
 pub use request::input::options::{ContextOptions, Model};
 pub use request::input::provider::StateProvider;
 pub use request::input::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
+pub use request::named::{AskedFor, AskedOutcome};
 pub use request::steps::draft::Draft;
 pub use request::steps::prefix::{CachePlan, ReportedCache};
 pub use rules::compactor::{Compactor, Hook};

@@ -102,6 +102,7 @@ cases! {
     a_taken_handle_is_refused,
     handles_resolve,
     holders_of_a_body,
+    bodies_of_events,
     tenants_see_only_their_own,
     erasing_leaves_the_place,
     erased_ids_stay_taken,

@@ -8,8 +8,8 @@ use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_store::{
-    Answer, EventFilter, HandleTarget, KnownEvent, Marked, Query, Reach, ReadOrder, StoreError, StoredEvent,
-    StreamFilter, StreamKind, StreamNo, Stretch, TenantNo, UsageRow, codec,
+    Answer, EventFilter, HandleTarget, KnownEvent, Marked, PackedBlob, Query, Reach, ReadOrder, Selected,
+    StoreError, StoredEvent, StreamFilter, StreamKind, StreamNo, Stretch, TenantNo, UsageRow, codec,
 };
 
 impl LedgerTables {
@@ -54,6 +54,9 @@ impl LedgerTables {
                         .cloned()
                 };
                 Answer::Blobs(handles.into_iter().map(blob).collect())
+            }
+            Query::BodiesOf { tenant, stream, events, bytes } => {
+                Answer::Blobs(self.bodies_of(tenant, &stream, events, bytes)?)
             }
             Query::Resolve { tenant, of, handle } => Answer::Named(self.resolve(reach, tenant, of, handle)),
             Query::Handles { tenant, of, first, last, limit } => Answer::Handles(
@@ -285,6 +288,37 @@ impl LedgerTables {
             // Not reached: `answer` passes only the queries above.
             _ => Vec::new(),
         })
+    }
+
+    /// Bodies of events, without those that would make the total length exceed `bytes`.
+    fn bodies_of(
+        &self,
+        tenant: TenantNo,
+        stream: &StreamId,
+        events: Selected,
+        bytes: Bytes,
+    ) -> Result<Vec<Option<PackedBlob>>, StoreError> {
+        let spans = self.spans(tenant, stream, Seq(1), Seq(u64::MAX))?;
+        let seqs = match events {
+            Selected::At(seqs) => seqs,
+            Selected::UserTurns { to, limit } => {
+                let turns = spans.iter().flat_map(|span| self.marked_in(span, &Marked::UserTurn));
+                turns.map(|(_, seq)| seq).filter(|seq| *seq <= to).take(size(limit)).collect()
+            }
+        };
+        let (mut left, mut found, mut seen) = (bytes.0, Vec::new(), HashSet::new());
+        for seq in seqs {
+            let span = spans.iter().find_map(|span| within(span, seq, seq));
+            let row = span.and_then(|span| self.events.get(&(span.no, seq)));
+            let own: BTreeSet<Handle> = row.into_iter().flat_map(|row| &row.blobs).copied().collect();
+            for blob in own.into_iter().filter_map(|handle| self.blobs.get(&(tenant, handle))) {
+                if blob.bytes.0 <= left && seen.insert(blob.handle) {
+                    left -= blob.bytes.0;
+                    found.push(Some(blob.clone()));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Places of the marked events of a stretch, newest first.

@@ -1,6 +1,7 @@
 //! Answers queries from a snapshot.
 
 use crate::query::{Answer, Query};
+use crate::sqlite::rows::bodies::bodies_of;
 use crate::sqlite::rows::erase::{erased, erasures};
 use crate::sqlite::rows::lease::lease;
 use crate::sqlite::rows::lineage::Lineage;
@@ -50,6 +51,9 @@ fn within(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, Store
         }
         Query::Blobs { tenant, handles } => {
             Answer::Blobs(each(handles, |handle| read::blob(db, reach, *tenant, *handle))?)
+        }
+        Query::BodiesOf { tenant, stream, events, bytes } => {
+            Answer::Blobs(bodies_of(db, *tenant, stream, events, *bytes)?)
         }
         Query::Resolve { tenant, of, handle } => {
             Answer::Named(read::resolve(db, reach, *tenant, *of, *handle)?)

@@ -13,7 +13,7 @@ use wunderblock_store::codec::record_key;
 use wunderblock_store::{
     Answer, Begin, BodyCount, Commit, DerivedTable, Epoch, Erasure, EventFilter, EventMark, EventUsage,
     Facets, Gone, Marked, Opening, PackedEvent, PackedSegment, Query, Reach, ReadOrder, ScopeLimit,
-    SegmentInfo, SegmentReach, SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan,
+    SegmentInfo, SegmentReach, Selected, SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan,
     Storage, StoreError, StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo, Write, Written,
 };
 
