@@ -19,7 +19,7 @@ fn without_a_ledger_nothing_is_listed() {
 #[test]
 fn sessions_are_listed_latest_first_and_read_page_by_page() {
     let home = Home::with_sessions();
-    let listed = |client: &mut Client| -> Vec<String> {
+    let listed = |client: &mut crate::scene::Client| -> Vec<String> {
         let listed = client.ask("resources/list", json!({}));
         let uris = listed["result"]["resources"].as_array().unwrap().iter();
         uris.map(|one| one["uri"].as_str().unwrap().replace("wunderblock://session/", "")).collect()
