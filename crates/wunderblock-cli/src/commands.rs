@@ -44,6 +44,8 @@ pub(crate) async fn run(args: Args) -> Exit {
     let settings = Settings::read(&global.overrides())?;
     match args.command {
         Command::Import(wanted) => recording::import::run(global, &settings, &wanted).await,
+        Command::Index(wanted) => recording::index::run(global, &settings, &wanted).await,
+        Command::Unindex(wanted) => recording::unindex::run(global, &settings, &wanted).await,
         Command::Append(wanted) => recording::append::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => looking::sessions::run(global, &settings, &wanted).await,
         Command::Init(wanted) => agents::init::run(global, &wanted),

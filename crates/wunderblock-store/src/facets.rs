@@ -1,7 +1,7 @@
 //! Attributes of events: by these, a store can filter events and describe sessions without reading their content.
 
 use super::write::{EventUsage, Facets, SessionFacets};
-use wunderblock_core::event::Fact;
+use wunderblock_core::event::{DocumentIndexed, DocumentRemoved, DocumentSection, Fact};
 use wunderblock_core::id::EventId;
 use wunderblock_core::message::{MessageOrigin, Part, Role};
 
@@ -9,7 +9,9 @@ use wunderblock_core::message::{MessageOrigin, Part, Role};
 pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
     let session = session_facets(id, fact).map(Box::new);
     let Fact::MessageAppended(said) = fact else {
-        return Facets { lane: fact.lane().cloned(), session, ..Facets::default() };
+        let begins = matches!(fact, Fact::DocumentIndexed(_) | Fact::DocumentRemoved(_));
+        let (lane, path) = (fact.lane().cloned(), document_path(fact));
+        return Facets { lane, path, begins, session, ..Facets::default() };
     };
     let message = &said.message;
     let call = message.parts.iter().find_map(|part| match part {
@@ -19,7 +21,16 @@ pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
     let (tool, path) = call.unzip();
     let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
     let authors = message.authors.clone().filter(|_| role == Some(Role::User));
-    Facets { role, authors, tool, path: path.flatten(), lane: None, session }
+    Facets { role, authors, tool, path: path.flatten(), session, ..Facets::default() }
+}
+
+fn document_path(fact: &Fact) -> Option<Box<str>> {
+    match fact {
+        Fact::DocumentIndexed(DocumentIndexed { path, .. })
+        | Fact::DocumentSection(DocumentSection { path, .. })
+        | Fact::DocumentRemoved(DocumentRemoved { path }) => Some(path.clone()),
+        _ => None,
+    }
 }
 
 /// Returns what a fact says about its whole session.
@@ -29,6 +40,12 @@ fn session_facets(id: &EventId, fact: &Fact) -> Option<SessionFacets> {
         Fact::SessionOpened(opened) => SessionFacets { branch: Some(opened.branch.clone()?), ..nothing },
         Fact::SessionDescribed(described) => {
             SessionFacets { title: described.title.clone(), tags: described.tags.clone(), ..nothing }
+        }
+        Fact::DocumentIndexed(document) => {
+            SessionFacets { title: Some(document.title.clone()), tags: Some(Vec::new()), ..nothing }
+        }
+        Fact::DocumentRemoved(_) => {
+            SessionFacets { tags: Some(vec![DocumentRemoved::TAG.into()]), ..nothing }
         }
         Fact::MessageAppended(said) => SessionFacets { model: Some(said.message.model.clone()?), ..nothing },
         Fact::UsageMeasured(usage) => SessionFacets {

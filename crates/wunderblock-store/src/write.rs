@@ -82,6 +82,8 @@ pub struct Facets {
     pub path: Option<Box<str>>,
     /// Lane to which the event belongs.
     pub lane: Option<LaneId>,
+    /// Whether the event replaces the earlier content of its stream, as a new version of a document does.
+    pub begins: bool,
     /// What the event says about its whole session.
     pub session: Option<Box<SessionFacets>>,
 }

@@ -30,6 +30,7 @@ mod handed_back;
 mod help;
 mod histories;
 mod hostile;
+mod indexed;
 mod keeping;
 mod mcp;
 mod names;

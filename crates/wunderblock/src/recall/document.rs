@@ -21,10 +21,12 @@ pub(crate) struct Document<'f> {
 pub(crate) enum DocumentKind {
     /// A message in this role.
     Message(Role),
+    /// A section of a document that a person added.
+    Section,
 }
 
 /// Kinds of events that are documents.
-const KINDS: [&str; 1] = ["message.appended"];
+const KINDS: [&str; 2] = ["message.appended", "document.section"];
 
 /// Returns whether an event of a kind is a document, unless it is erased.
 pub(crate) fn is_document(kind: &str) -> bool {
@@ -43,6 +45,7 @@ impl<'f> Document<'f> {
             Fact::MessageAppended(said) => {
                 (DocumentKind::Message(said.message.role), texts_of(&said.message))
             }
+            Fact::DocumentSection(_) => (DocumentKind::Section, fact.bodies()),
             _ => return None,
         };
         Some(Self { key: key_of(stream, seq), kind, texts })

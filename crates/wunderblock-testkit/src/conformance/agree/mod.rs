@@ -110,6 +110,7 @@ fn event(id: u8, content: u8) -> PackedEvent {
             tool: (content % 7 > 3).then(|| format!("tool {}", content % 2).into()),
             path: (content % 7 > 4).then(|| format!("/a/file {}", content % 3).into()),
             lane: (mark == EventMark::Control && content % 4 > 0).then(|| lane(content % 4)),
+            begins: content.is_multiple_of(11),
             session: content.is_multiple_of(3).then(|| Box::new(session_facets(content))),
         },
         records: (0..content % 3)

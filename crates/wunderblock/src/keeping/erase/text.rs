@@ -7,6 +7,7 @@ use super::loss::{Depth, Raw, contains};
 use crate::base::apart::{apart, with_progress};
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
+use crate::import::documents::known::shown_key;
 use crate::import::records::find::{Needle, RecordHit, RecordQuery, find_records};
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::lineage::{Streams, native};
@@ -77,7 +78,7 @@ async fn find_text(
     }
     let needle = Needle::new(text);
     let mut found = TextFound { text: text.into(), ..TextFound::default() };
-    let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
+    let mut streams = engine.every_stream().await?;
     streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
     let total = streams.iter().map(|info| own(info).1).sum();
     let mut done = 0;
@@ -103,10 +104,11 @@ async fn find_text(
         place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
     }
     for source in list_revisions(engine).await? {
-        if needle.is_in(source.key.as_bytes()) {
-            found.names.push(format!("the path {}", source.key));
+        let path = shown_key(&source.key).to_owned();
+        if needle.is_in(path.as_bytes()) {
+            found.names.push(format!("the path {path}"));
         }
-        let (path, handle) = (source.key.clone(), source.revision.handle);
+        let handle = source.revision.handle;
         let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
         for hit in find_records(engine, source, wanted).await? {
             let (path, from, to) = (path.clone(), hit.span.offset, hit.span.offset + hit.span.len);

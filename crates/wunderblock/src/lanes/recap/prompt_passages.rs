@@ -8,7 +8,7 @@ use super::size::{beginning, size};
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
-use crate::recall::search::{HitStrength, SearchHit, SearchOptions};
+use crate::recall::search::{HitStrength, SearchHit, SearchIn, SearchOptions};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -65,7 +65,8 @@ pub fn recall<'a>(
     Box::pin(async move {
         let projects = project_folders(folder).iter().map(|folder| folder.to_string_lossy().into()).collect();
         let sessions = StreamFilter { projects, ..StreamFilter::default() };
-        let options = SearchOptions { except: except.cloned(), sessions, ..SearchOptions::default() };
+        let (except, within) = (except.cloned(), SearchIn::Sessions);
+        let options = SearchOptions { except, sessions, within, ..SearchOptions::default() };
         let hits = recall_hits(engine, prompt, options, RECALL_FLOOR).await?;
         Ok(write(engine, &hits, guide).map(|text| engine.config.redactor.push(&text)))
     })
