@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
         "Look",
         &[
             (&["import"], ""),
-            (&["index", "unindex"], "Add documents that search finds: files, folders; remove them"),
+            (&["index", "unindex"], "Add files that search finds, such as guides; remove them"),
             (&["init", "wrap", "hook"], "Connect agents, or only one run; what they call"),
             (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show", "status"], "Show the messages of a session; one line about it"),

@@ -114,7 +114,9 @@ pub use recall::handle::Recall;
 pub use recall::note::SavedNote;
 pub use recall::read::Content;
 pub use recall::read_page::ReadPage;
-pub use recall::search::{HitStrength, DocumentPlace, SearchCut, SearchHit, SearchIn, SearchOptions, SearchOrder, SearchResult};
+pub use recall::search::{
+    DocumentPlace, HitStrength, SearchCut, SearchHit, SearchIn, SearchOptions, SearchOrder, SearchResult,
+};
 pub use request::input::options::{ContextOptions, Model};
 pub use request::input::provider::StateProvider;
 pub use request::input::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};

@@ -1,7 +1,7 @@
 //! The glossary of `help words` and of `docs/glossary.md`.
 
 /// Words that reports use and other tools do not, in the order in which readers meet them.
-pub(crate) const WORDS: [(&str, &str); 22] = [
+pub(crate) const WORDS: [(&str, &str); 23] = [
     ("ledger", "The file that keeps everything: append-only, durable, one per user by default."),
     (
         "session",

@@ -135,7 +135,7 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
         "chat_messages": [{ "uuid": "m1", "sender": "human", "text": "Does the gate close?", "content": [] }],
     });
     desk.write("Downloads/export/conversations.json", json!([conversation]).to_string());
-    desk.write("docs/guide.md", "# Guide\n\nHow to migrate.\n");
+    desk.write("docs/guide.md", "# Deploy\n\n## Rollback\n\nRun make rollback.\n");
     desk.write("server.log", &log);
     desk.write("logs/a.log", &log);
     desk.write("data.json", format!("{{\"items\":[{}]}}", vec!["{\"name\":\"x\"}"; 200].join(",")));

@@ -23,7 +23,8 @@ fn pdf(text: &str, encrypted: bool) -> Vec<u8> {
     let (start, keys) = (out.len(), "00".repeat(32));
     out.push_str("xref\n0 6\n0000000000 65535 f \n");
     places.iter().for_each(|place| out.push_str(&format!("{place:010} 00000 n \n")));
-    let encrypt = format!("/Encrypt << /Filter /Standard /V 1 /R 2 /O <{keys}> /U <{keys}> /P -4 >> /ID [<00> <00>]");
+    let encrypt =
+        format!("/Encrypt << /Filter /Standard /V 1 /R 2 /O <{keys}> /U <{keys}> /P -4 >> /ID [<00> <00>]");
     let encrypt = if encrypted { encrypt } else { String::new() };
     out.push_str(&format!("trailer\n<< /Size 6 /Root 1 0 R {encrypt} >>\nstartxref\n{start}\n%%EOF\n"));
     out.into_bytes()
@@ -31,10 +32,14 @@ fn pdf(text: &str, encrypted: bool) -> Vec<u8> {
 
 /// Writes a file that is as old as the fixture.
 fn write(desk: &Desk, name: &str, content: impl AsRef<[u8]>) {
+    write_after(desk, 0, name, content);
+}
+
+fn write_after(desk: &Desk, minutes: u64, name: &str, content: impl AsRef<[u8]>) {
     desk.write(name, content);
     let file = std::fs::File::options().write(true).open(desk.path(name)).unwrap();
-    // 2026-03-01 09:00:00 UTC.
-    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_772_355_600)).unwrap();
+    // From 2026-03-01 09:00:00 UTC.
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_772_355_600 + 60 * minutes)).unwrap();
 }
 
 const GUIDE: &str = "# Pump guide\n\nThe pump lifts water.\n\n## Care\n\nOil the bearings every season.\n\n\
@@ -43,9 +48,17 @@ const GUIDE: &str = "# Pump guide\n\nThe pump lifts water.\n\n## Care\n\nOil the
 fn desk() -> Desk {
     let desk = Desk::with_session();
     write(&desk, "docs/guide.md", GUIDE);
-    write(&desk, "docs/page.html", "<html><title>Hoses</title><main><h1>Hoses</h1><p>A hose of 3 m.</main></html>");
+    write(
+        &desk,
+        "docs/page.html",
+        "<html><title>Hoses</title><main><h1>Hoses</h1><p>A hose of 3 m.</main></html>",
+    );
     write(&desk, "docs/manual.pdf", pdf("The pump has a bearings cover.", false));
-    write(&desk, "docs/src/pump.rs", "/// Primes the pump.\npub fn prime(pump: &mut Pump) {\n    pump.fill();\n}\n");
+    write(
+        &desk,
+        "docs/src/pump.rs",
+        "/// Primes the pump.\npub fn prime(pump: &mut Pump) {\n    pump.fill();\n}\n",
+    );
     write(&desk, "docs/empty.txt", "");
     write(&desk, "docs/photo.PNG", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     write(&desk, "docs/.gitignore", "build/\n");
@@ -53,21 +66,30 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs commands, and returns what they print, with handles masked: they follow from the path of the folder.
+/// Runs commands, and returns what they print, without handles, ids and sizes: they follow from the path of the folder.
 fn told(desk: &Desk, commands: &[&[&str]]) -> String {
     let mut out = String::new();
     for command in commands {
         let done = desk.run(command);
-        out.push_str(&format!("$ wunderblock {}  → {}\n{}{}\n", command.join(" "), done.code, done.out, done.err));
+        out.push_str(&format!(
+            "$ wunderblock {}  → {}\n{}{}\n",
+            command.join(" "),
+            done.code,
+            done.out,
+            done.err
+        ));
     }
     let out = desk.settled(&out);
-    let mut parts = out.split("wb:");
-    let mut masked = parts.next().unwrap().to_owned();
-    for part in parts {
-        masked.push_str("wb:…");
-        masked.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
-    }
-    masked
+    let out = masked(&out, "wb:", |c| c.is_ascii_hexdigit());
+    let out = masked(&out, "document-", |c| c.is_ascii_hexdigit());
+    masked(&out, "ledger.db: ", |c| c.is_ascii_digit() || c == ',')
+}
+
+/// Masks what follows a word.
+fn masked(text: &str, word: &str, is_masked: impl Fn(char) -> bool) -> String {
+    let parts: Vec<&str> = text.split(word).collect();
+    let rest = parts[1..].iter().map(|part| format!("{word}…{}", part.trim_start_matches(&is_masked)));
+    parts[0].to_owned() + &rest.collect::<String>()
 }
 
 #[test]
@@ -88,7 +110,7 @@ fn documents_are_found_cited_and_brought_up_to_date() {
             &["doctor"],
         ],
     );
-    write(&desk, "docs/guide.md", GUIDE.replace("gasket", "washer"));
+    write_after(&desk, 5, "docs/guide.md", GUIDE.replace("gasket", "washer"));
     std::fs::remove_file(desk.path("docs/page.html")).unwrap();
     write(&desk, "docs/locked.pdf", pdf("secret", true));
     write(&desk, "docs/blank.pdf", pdf("", false));
@@ -135,9 +157,11 @@ fn erasing_reaches_all_versions_and_the_bytes() {
     write(&desk, "docs/key.md", format!("# Key\n\nIt is {secret}.\n\n# Other\n\nStays here.\n"));
     desk.run(&["index", "docs", "-q"]).exits(0);
     desk.run(&["backup", "copy.db"]).exits(0);
-    let anywhere = |name: &str| desk.bytes(name).windows(secret.len()).any(|bytes| bytes == secret.as_bytes());
+    let anywhere =
+        |name: &str| desk.bytes(name).windows(secret.len()).any(|bytes| bytes == secret.as_bytes());
     assert!(anywhere("ledger.db") && anywhere("copy.db"));
-    let asked = told(&desk, &[&["erase", "--document", "docs/src"], &["erase", "--document", "docs/none", "--yes"]]);
+    let asked =
+        told(&desk, &[&["erase", "--document", "docs/src"], &["erase", "--document", "docs/none", "--yes"]]);
     let done = told(
         &desk,
         &[

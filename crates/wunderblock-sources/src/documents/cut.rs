@@ -60,17 +60,7 @@ struct Cutter<'t> {
 impl<'t> Cutter<'t> {
     fn of(text: &'t str, is_markdown: bool) -> Self {
         let (pieces, open, headings) = (Vec::new(), Vec::new(), Vec::new());
-        Self {
-            text,
-            is_markdown,
-            pieces,
-            open,
-            strong: 0,
-            weak: 0,
-            has_text: false,
-            headings,
-            fence: None,
-        }
+        Self { text, is_markdown, pieces, open, strong: 0, weak: 0, has_text: false, headings, fence: None }
     }
 
     fn part(&self, span: Range<usize>) -> &'t str {
@@ -115,7 +105,8 @@ impl<'t> Cutter<'t> {
         }
         let marked = bare.get(run..).filter(|rest| sign == '#' && run <= 6 && rest.starts_with(' '));
         let marked = marked.map(|words| (run, words.trim().trim_end_matches('#').trim_end()));
-        let underlined = || Some((underline(after.lines().next()?)?, bare)).filter(|_| before.trim().is_empty());
+        let underlined =
+            || Some((underline(after.lines().next()?)?, bare)).filter(|_| before.trim().is_empty());
         let (level, words) = marked.or_else(underlined)?;
         (!words.is_empty()).then(|| (level, head(words, MAX_HEADING).to_owned()))
     }
@@ -152,7 +143,8 @@ impl<'t> Cutter<'t> {
             open.last().map_or(line.span.start, |last| last.span.end) - first
         };
         while !self.open.is_empty() && size(&self.open) + line.span.len() > MAX_SECTION {
-            let is_long = |count: &usize| size(self.open.get(..*count).unwrap_or_default()) >= MAX_SECTION / 4;
+            let is_long =
+                |count: &usize| size(self.open.get(..*count).unwrap_or_default()) >= MAX_SECTION / 4;
             let place = [self.strong, self.weak].into_iter().find(is_long);
             self.close(place.unwrap_or(self.open.len()));
         }

@@ -196,7 +196,13 @@ pub fn text_of(path: &Path, bytes: &[u8]) -> Result<DocumentText, NotADocument> 
             let pieces = cut(&text, format == DocumentFormat::Markdown).into_iter();
             let place = |piece: &Piece<'_>| piece.span.start as u64..piece.span.end as u64;
             let range = |piece: &Piece<'_>| if is_verbatim { place(piece) } else { whole.clone() };
-            (None, pieces.map(|piece| (range(&piece), piece)).map(|(range, piece)| piece.section(range)).collect())
+            (
+                None,
+                pieces
+                    .map(|piece| (range(&piece), piece))
+                    .map(|(range, piece)| piece.section(range))
+                    .collect(),
+            )
         }
     };
     let headed = || sections.iter().find_map(|section: &SectionText| section.headings.first().cloned());

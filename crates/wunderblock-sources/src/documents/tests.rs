@@ -40,7 +40,8 @@ fn pdf(pages: &[&str], encrypted: bool) -> Vec<u8> {
     out.push_str(&format!("xref\n0 {count}\n0000000000 65535 f \n"));
     places.iter().for_each(|place| out.push_str(&format!("{place:010} 00000 n \n")));
     let keys = "00".repeat(32);
-    let encrypt = format!("/Encrypt << /Filter /Standard /V 1 /R 2 /O <{keys}> /U <{keys}> /P -4 >> /ID [<00> <00>]");
+    let encrypt =
+        format!("/Encrypt << /Filter /Standard /V 1 /R 2 /O <{keys}> /U <{keys}> /P -4 >> /ID [<00> <00>]");
     let encrypt = if encrypted { encrypt } else { String::new() };
     out.push_str(&format!("trailer\n<< /Size {count} /Root 1 0 R {encrypt} >>\nstartxref\n{start}\n%%EOF\n"));
     out.into_bytes()
@@ -67,7 +68,8 @@ fn markdown_is_cut_at_headings() {
 
 #[test]
 fn every_line_is_in_one_section_and_its_bytes_are_its_own() {
-    let code: String = (0..300).map(|n| format!("/// Doc {n}.\nfn f{n}() {{\n    let x = {n};\n\n    x;\n}}\n\n")).collect();
+    let code: String =
+        (0..300).map(|n| format!("/// Doc {n}.\nfn f{n}() {{\n    let x = {n};\n\n    x;\n}}\n\n")).collect();
     let long = format!("{}\n{}", "ä".repeat(3 * MAX_SECTION), "words ".repeat(MAX_SECTION));
     for (name, content) in [("f.rs", code.as_str()), ("long.txt", &long), ("crlf.txt", "a\r\n\r\nb\r\n")] {
         let document = text(name, content);
@@ -99,16 +101,25 @@ fn pages_of_html_are_sections_of_their_text() {
     let document = text("page.html", page);
     assert_eq!((document.format, document.title.as_deref()), (DocumentFormat::Html, Some("Pumps & valves")));
     let expected = [("Pumps", "# Pumps\n\nA pump moves water."), ("Pumps › Care", "## Care\n\nOil it.")];
-    let found: Vec<_> =
-        document.sections.iter().map(|section| (section.headings.join(" › "), section.text.as_str())).collect();
+    let found: Vec<_> = document
+        .sections
+        .iter()
+        .map(|section| (section.headings.join(" › "), section.text.as_str()))
+        .collect();
     assert_eq!(found, expected.map(|(heading, text)| (heading.to_owned(), text)));
-    assert!(document.sections.iter().all(|section| section.lines.is_none() && section.bytes == (0..page.len() as u64)));
+    assert!(
+        document
+            .sections
+            .iter()
+            .all(|section| section.lines.is_none() && section.bytes == (0..page.len() as u64))
+    );
 }
 
 #[test]
 fn pdf_files_are_read_page_by_page() {
     let document = text("a.pdf", pdf(&["The first page", "The second page"], false));
-    let pages: Vec<_> = document.sections.iter().map(|section| (section.page, section.text.as_str())).collect();
+    let pages: Vec<_> =
+        document.sections.iter().map(|section| (section.page, section.text.as_str())).collect();
     assert_eq!(pages, [(Some(1), "The first page"), (Some(2), "The second page")]);
     let error = |bytes: &[u8]| text_of(Path::new("a.pdf"), bytes).unwrap_err();
     assert_eq!(error(&pdf(&["secret"], true)), NotADocument::Encrypted);
@@ -130,7 +141,10 @@ fn what_is_not_text_is_named_by_its_kind() {
     let wide: Vec<u8> = "Grüße aus der Küche\n".repeat(9).encode_utf16().flat_map(u16::to_le_bytes).collect();
     let document = text("wide.txt", &wide);
     assert!(document.sections[0].text.starts_with("Grüße"));
-    assert_eq!((document.sections[0].lines, document.sections[0].bytes.end), (Some((1, 9)), wide.len() as u64));
+    assert_eq!(
+        (document.sections[0].lines, document.sections[0].bytes.end),
+        (Some((1, 9)), wide.len() as u64)
+    );
     assert!(text("latin.txt", b"Pr\xeat \xe0 lire : le num\xe9ro 25").sections[0].text.contains("numéro"));
     let broken = [b"one bad byte: \xff, in ".as_slice(), "much text ".repeat(99).as_bytes()].concat();
     assert!(text("log.txt", broken).sections[0].text.starts_with("one bad byte: \u{fffd},"));
@@ -177,8 +191,14 @@ fn a_folder_has_the_files_that_git_would_see() {
         }
     }
     files.sort();
-    let expected =
-        ["docs/.github/ci.yml", "docs/.gitignore", "docs/a.md", "docs/deep/.ignore", "docs/deep/c.md", "docs/keep.log"];
+    let expected = [
+        "docs/.github/ci.yml",
+        "docs/.gitignore",
+        "docs/a.md",
+        "docs/deep/.ignore",
+        "docs/deep/c.md",
+        "docs/keep.log",
+    ];
     assert_eq!(files, expected);
     assert_eq!(others, if cfg!(unix) { BTreeMap::from([("link".to_owned(), 2)]) } else { BTreeMap::new() });
     let one: Vec<PathBuf> = FolderFiles::of(&root.join("docs/x.log")).map(Result::unwrap).collect();

@@ -45,7 +45,10 @@ impl<'f> Document<'f> {
             Fact::MessageAppended(said) => {
                 (DocumentKind::Message(said.message.role), texts_of(&said.message))
             }
-            Fact::DocumentSection(_) => (DocumentKind::Section, fact.bodies()),
+            // The text precedes its headings: a snippet is taken from the first text that matches.
+            Fact::DocumentSection(section) => {
+                (DocumentKind::Section, [&section.text].into_iter().chain(&section.heading).collect())
+            }
             _ => return None,
         };
         Some(Self { key: key_of(stream, seq), kind, texts })

@@ -61,8 +61,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     match found.hits.first() {
         Some(hit) if std::io::stdout().is_terminal() && !global.json => {
             let shown = match (&hit.document, hit.place) {
-                (Some(document), _) => format!("`wunderblock read {}` shows the first in full", document.short),
-                (None, Some(place)) => format!("`wunderblock read {}` shows the line of the first", place.short()),
+                (Some(document), _) => {
+                    format!("`wunderblock read {}` shows the first in full", document.short)
+                }
+                (None, Some(place)) => {
+                    format!("`wunderblock read {}` shows the line of the first", place.short())
+                }
                 (None, None) => {
                     let place = picture.names.place(&hit.session, hit.seq);
                     format!("`wunderblock show {place}` shows the first in full")
@@ -102,7 +106,8 @@ impl SearchPicture<'_> {
         let mut out = match &hit.document {
             Some(document) => {
                 let heading = document.heading.as_ref().map(|heading| format!("  § {}", clean(heading)));
-                let (name, heading) = (self.paint.bold(&clean(&document.name())), heading.unwrap_or_default());
+                let (name, heading) =
+                    (self.paint.bold(&clean(&document.name())), heading.unwrap_or_default());
                 format!("{name}  {}{heading}  {when}\n", document.short)
             }
             None => format!(

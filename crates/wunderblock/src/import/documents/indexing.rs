@@ -16,9 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::Millis;
-use wunderblock_sources::documents::{
-    FolderFiles, MAX_DOCUMENTS, NotADocument, read_file, text_of,
-};
+use wunderblock_sources::documents::{FolderFiles, MAX_DOCUMENTS, NotADocument, read_file, text_of};
 
 /// Number of files after which progress is told. The work waits until the caller has seen it.
 const TOLD: u64 = 32;
@@ -103,7 +101,8 @@ impl<'e> Indexing<'e> {
                     let stamp = path.symlink_metadata().map(|meta| Stamp::of(&meta)).ok();
                     match known {
                         Some(known)
-                            if known.is_current() && stamp.is_some_and(|stamp| is_same(&known.source, stamp)) =>
+                            if known.is_current()
+                                && stamp.is_some_and(|stamp| is_same(&known.source, stamp)) =>
                         {
                             self.keep(&known);
                         }
@@ -127,7 +126,8 @@ impl<'e> Indexing<'e> {
         }
         self.batch(batch).await?;
         let left = std::mem::take(&mut self.known).into_values();
-        let is_gone = |document: &KnownDocument| is_whole && files <= MAX_DOCUMENTS || !document.path.exists();
+        let is_gone =
+            |document: &KnownDocument| is_whole && files <= MAX_DOCUMENTS || !document.path.exists();
         self.gone.extend(left.filter(|document| document.is_current() && is_gone(document)));
         self.report.removed += self.gone.len() as u64;
         remove(self.engine, &std::mem::take(&mut self.gone)).await
@@ -217,6 +217,7 @@ async fn is_stored(engine: &Engine, known: &KnownDocument, bytes: &[u8]) -> Resu
     let mut stored = Vec::with_capacity(bytes.len());
     copy_source(engine, &known.source, 0, revision.len, &mut stored).await?;
     let is_erased = |at: u64| revision.erased.iter().any(|(from, to)| (*from..*to).contains(&at));
-    let differs = stored.iter().zip(bytes).zip(0..).find(|((stored, now), at)| stored != now && !is_erased(*at));
+    let differs =
+        stored.iter().zip(bytes).zip(0..).find(|((stored, now), at)| stored != now && !is_erased(*at));
     Ok(differs.is_none() && stored.len() == bytes.len())
 }

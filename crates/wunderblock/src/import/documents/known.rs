@@ -47,8 +47,11 @@ impl KnownDocument {
     /// Returns whether all bytes of the newest revision were erased.
     pub(super) fn is_erased(&self) -> bool {
         let revision = &self.source.revision;
-        let erased: u64 = revision.erased.iter().map(|(from, to)| to.saturating_sub(*from)).sum();
-        revision.len > 0 && erased >= revision.len
+        let mut ranges = revision.erased.clone();
+        ranges.sort_unstable();
+        // Ranges may overlap.
+        let reach = |end: u64, (from, to): (u64, u64)| if from <= end { end.max(to) } else { end };
+        revision.len > 0 && ranges.into_iter().fold(0, reach) >= revision.len
     }
 }
 
@@ -66,7 +69,8 @@ impl DocumentName {
     }
 
     fn from_key(engine: &Engine, key: String) -> Result<Self, Error> {
-        let stream = StreamId::new(format!("document-{:016x}", name_handle(&engine.tenant.key, "document", &key).0))?;
+        let stream =
+            StreamId::new(format!("document-{:016x}", name_handle(&engine.tenant.key, "document", &key).0))?;
         Ok(Self { key, stream })
     }
 
@@ -90,7 +94,8 @@ fn scope_tag(engine: &Engine, scope: &Scope) -> String {
 /// Returns the documents at a resolved path: of a file itself, and of a folder those below it.
 pub(super) async fn documents_at(engine: &Engine, path: &Path) -> Result<Vec<KnownDocument>, Error> {
     let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
-    let filter = SourceFilter { prefix: format!("{KEYS}{}", path.to_string_lossy()), ..SourceFilter::default() };
+    let filter =
+        SourceFilter { prefix: format!("{KEYS}{}", path.to_string_lossy()), ..SourceFilter::default() };
     let sources = batch.ask(Query::Sources { tenant, filter }, Answer::sources);
     let streams = ask_streams(&mut batch, tenant, &[StreamKind::Document], &StreamFilter::default());
     let mut answers = engine.ask_all(batch).await?;
@@ -103,7 +108,8 @@ pub(super) async fn documents_at(engine: &Engine, path: &Path) -> Result<Vec<Kno
         let path = Some(PathBuf::from(shown_key(&name.key))).filter(|own| own.starts_with(path));
         let Some(path) = path else { continue };
         let info = streams.remove(&name.stream);
-        let (title, scope) = info.as_ref().map(|info| (info.title.clone(), info.scope.clone())).unwrap_or_default();
+        let (title, scope) =
+            info.as_ref().map(|info| (info.title.clone(), info.scope.clone())).unwrap_or_default();
         known.push(KnownDocument { path, title, scope, name, source, info });
     }
     Ok(known)

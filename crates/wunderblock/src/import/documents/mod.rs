@@ -54,7 +54,8 @@ impl Documents {
         let (engine, paths, scope) = (self.engine.clone(), paths.to_vec(), scope.clone());
         with_progress(progress, move |progress| {
             Box::pin(async move {
-                let resolve = |path: &PathBuf| dunce::canonicalize(path).map_err(|error| file_error(path, &error));
+                let resolve =
+                    |path: &PathBuf| dunce::canonicalize(path).map_err(|error| file_error(path, &error));
                 let roots: Vec<PathBuf> = paths.iter().map(resolve).collect::<Result<_, _>>()?;
                 Indexing::new(&engine, scope, progress).run(&roots).await
             })

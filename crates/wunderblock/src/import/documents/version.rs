@@ -219,7 +219,8 @@ pub(super) async fn remove(engine: &Engine, known: &[KnownDocument]) -> Result<(
         let mut writes = Vec::new();
         for document in share {
             let Some(info) = &document.info else { continue };
-            let fact = Fact::DocumentRemoved(DocumentRemoved { path: document.path.to_string_lossy().into() });
+            let fact =
+                Fact::DocumentRemoved(DocumentRemoved { path: document.path.to_string_lossy().into() });
             let id = EventId::new(format!("{}@{}", fact.kind(), info.head.next()))?;
             let event = NewEvent { id, at: engine.now(), source: EventSource::Engine, fact };
             let events = pack(&engine.tenant.key, vec![event])?;

@@ -46,6 +46,9 @@ pub struct TextPlace {
     pub at: Millis,
     /// Kind of the event: `message.appended`, `session.compacted`, `context.built` and so on.
     pub kind: Box<str>,
+    /// Path of the file, if the event is a section of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Box<str>>,
     /// Branches and other sessions that share the event with this session.
     pub shown_in: Vec<StreamId>,
 }
@@ -219,6 +222,10 @@ async fn find_in_stream(
                 seq: event.seq,
                 at: event.at,
                 kind: event.fact.as_ref().map_or("", Fact::kind).into(),
+                path: match &event.fact {
+                    Some(Fact::DocumentSection(section)) => Some(section.path.clone()),
+                    _ => None,
+                },
                 shown_in: Vec::new(),
             });
         }

@@ -6,7 +6,9 @@ use crate::ledger::reading::query_batch::{AnswerKey, Answers, EVERY, QueryBatch}
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, DerivedTable, Query, StreamFilter, StreamInfo, StreamKind, Stretch, TenantNo};
+use wunderblock_store::{
+    Answer, DerivedTable, Query, StreamFilter, StreamInfo, StreamKind, Stretch, TenantNo,
+};
 
 /// All streams of a ledger, by id.
 pub(crate) struct Streams<'s>(HashMap<&'s StreamId, &'s StreamInfo>);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use wunderblock::store::StreamFilter;
 use wunderblock::{
-    Address, Engine, Error, GrepOptions, IndexedDocuments, Ledger, SearchHit, SearchIn, SearchOptions, TextFound,
+    Address, Engine, Error, GrepOptions, IndexedDocuments, Ledger, SearchHit, SearchIn, SearchOptions,
+    TextFound,
 };
 use wunderblock_core::id::Scope;
 use wunderblock_core::message::Role;
@@ -74,7 +75,11 @@ fn folder(home: &Home) -> PathBuf {
     let root = home.folder.path().canonicalize().unwrap().join("docs");
     write(&root.join("guide.md"), 90, GUIDE);
     write(&root.join("notes/plan.txt"), 80, "kestrel\n\nthe plan for spring");
-    write(&root.join("page.html"), 70, "<html><title>Hose</title><main><h1>Hose</h1><p>A kestrel hose.</main></html>");
+    write(
+        &root.join("page.html"),
+        70,
+        "<html><title>Hose</title><main><h1>Hose</h1><p>A kestrel hose.</main></html>",
+    );
     write(&root.join("photo.png"), 60, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     root
 }
@@ -115,7 +120,8 @@ fn sections_are_found_cited_and_read_back() {
         assert_eq!(search(&engine, "kestrel", &options).len(), 1);
         // A document has the time of its file.
         let hit = &search(&engine, "gasket", &SearchOptions::default())[0];
-        let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64 - hit.at.0;
+        let age =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as i64 - hit.at.0;
         assert!((85..95).contains(&(age / 60_000)), "{age}");
         assert_eq!(problems(&engine), [""; 0]);
     }
@@ -166,7 +172,10 @@ fn a_moved_folder_is_other_documents_until_the_old_ones_are_removed() {
     std::fs::rename(&docs, &moved).unwrap();
     let scope = scope("/garden");
     let gone = block_on(engine.documents().index(std::slice::from_ref(&docs), &scope, &mut |_| {}));
-    assert!(matches!(gone, Err(Error::File { .. })), "a folder that is gone may be on a disk that comes back");
+    assert!(
+        matches!(gone, Err(Error::File { .. })),
+        "a folder that is gone may be on a disk that comes back"
+    );
     assert_eq!(index(&engine, &moved), [3, 0, 0, 0, 0]);
     assert_eq!(places(&engine, "bearings").len(), 2);
     let removed = block_on(engine.documents().unindex(&docs)).unwrap();
@@ -254,7 +263,11 @@ fn an_erased_text_is_gone_and_does_not_come_back_with_its_file() {
     let (engine, docs) = (home.engine(), home.folder.path().canonicalize().unwrap().join("docs"));
     let guide = format!("# A\n\n{other}\n\n# B\n\nkey {secret}\n");
     write(&docs.join("guide.md"), 90, &guide);
-    write(&docs.join("page.html"), 90, format!("<html><main><h1>{other}</h1><p>&#113;{}</main>", &secret[1..]));
+    write(
+        &docs.join("page.html"),
+        90,
+        format!("<html><main><h1>{other}</h1><p>&#113;{}</main>", &secret[1..]),
+    );
     let wide: Vec<u8> = format!("{secret}\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
     write(&docs.join("wide.txt"), 90, [b"\xff\xfe".as_slice(), &wide].concat());
     assert_eq!(index(&engine, &docs), [3, 0, 0, 0, 0]);
@@ -360,7 +373,8 @@ fn a_version_that_was_interrupted_is_stored_again() {
     drop(engine);
     // As after a kill between the two commits of the next version.
     let ledger = rusqlite::Connection::open(home.db()).unwrap();
-    let begun = "INSERT INTO source_revisions (source, revision, handle, format, shared, len, whole, owner, until)
+    let begun =
+        "INSERT INTO source_revisions (source, revision, handle, format, shared, len, whole, owner, until)
                  SELECT source, revision + 1, handle + 1, format, 0, 0, 0, 'dead', 0 FROM source_revisions;
                  UPDATE sources SET revision = 2";
     ledger.execute_batch(begun).unwrap();
