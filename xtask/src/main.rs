@@ -5,6 +5,7 @@ mod dist;
 mod fixture;
 mod formats;
 mod lines;
+mod meaning;
 mod picture;
 mod program;
 mod prove;
@@ -61,10 +62,13 @@ enum Chore {
     ReduceChild { input: String, bytes: usize, level: String },
     /// Compare policies with a baseline over many sessions, and with each fold of them left out (build with --release)
     Tune(tune::TuneArgs),
-    /// Measure recall on prompts over projects, each a file or a folder of transcripts (build with --release)
-    Recall {
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
+    /// Measure recall, and fit the weights of its arms (build with --release)
+    #[command(subcommand)]
+    Recall(recall::RecallChore),
+    /// Measure the table of word pieces alone on a file in SQuAD's format (build with --release)
+    Meaning {
+        #[arg(default_value = "../shared/data/qa/xquad/xquad.en.json")]
+        file: PathBuf,
     },
     /// Count the lines of code of each package of the repository there
     Lines {
@@ -103,7 +107,8 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::Reduce(args) => reduce::run(&args),
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),
         Chore::Tune(args) => tune::table(&args),
-        Chore::Recall { paths } => recall::table(&paths),
+        Chore::Recall(chore) => recall::run(&chore),
+        Chore::Meaning { file } => meaning::line(&file),
         Chore::Lines { folder } => lines::table(&folder),
         Chore::Picture => Ok(picture::draw(&std::io::read_to_string(std::io::stdin())?)),
     }

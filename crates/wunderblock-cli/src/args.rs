@@ -5,6 +5,7 @@ mod compaction;
 mod delegates;
 mod documents;
 mod erase;
+mod eval;
 mod finding;
 mod graph;
 mod handoff;
@@ -15,7 +16,7 @@ mod shared;
 mod simulate;
 mod visibility;
 
-pub(crate) use agents::{DigestArg, DigestScope, Hook, Init, Status, Wrap};
+pub(crate) use agents::{DigestArg, DigestScope, Hook, Init, ReachArgs, Status, Wrap};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use delegates::{
@@ -24,6 +25,7 @@ pub(crate) use delegates::{
 };
 pub(crate) use documents::{InArg, Index, Unindex};
 pub(crate) use erase::Erase;
+pub(crate) use eval::{EvalArgs, EvalSetArg, LocomoArgs};
 pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
 pub(crate) use handoff::{BriefArgs, ContextDelegate};
@@ -94,7 +96,8 @@ pub(crate) struct Global {
 impl Global {
     /// Returns the values that override those of the settings file.
     pub(crate) fn overrides(&self) -> Overrides {
-        Overrides { db: self.db.clone(), config: self.config.clone(), tenant: self.tenant.clone() }
+        let (db, config, tenant) = (self.db.clone(), self.config.clone(), self.tenant.clone());
+        Overrides { db, config, tenant, ..Overrides::default() }
     }
 }
 
@@ -145,6 +148,8 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Play a session under several policies, side by side
     Simulate(SimulateArgs),
+    /// Measure what search finds, by questions with known evidence
+    Eval(EvalArgs),
     /// Append messages or events from stdin, one JSON line each
     Append(Append),
     /// Compact a session now, or show what that would do
@@ -233,6 +238,9 @@ pub(crate) struct Import {
     /// Count and index later; until then search scans
     #[arg(long)]
     pub(crate) no_index: bool,
+    /// User of the sessions that are new [default: `user` in the settings]
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -243,9 +251,12 @@ pub(crate) struct Import {
 without an id gets a new one, so sending it again adds it again. Once a line is durable, its answer is
 {\"line\":1,\"id\":\"m1\",\"seq\":2,\"status\":\"appended\"}.")]
 pub(crate) struct Append {
-    /// Session's id; a new session is opened
+    /// Session's id; a new session is opened, for the project of the working directory unless a line says otherwise
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
+    /// User of a session that is new [default: `user` in the settings]
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -43,10 +43,16 @@ pub(crate) async fn run(args: Args) -> Exit {
     }
     let settings = Settings::read(&global.overrides())?;
     match args.command {
-        Command::Import(wanted) => recording::import::run(global, &settings, &wanted).await,
-        Command::Index(wanted) => recording::index::run(global, &settings, &wanted).await,
+        Command::Import(wanted) => {
+            recording::import::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
+        }
+        Command::Append(wanted) => {
+            recording::append::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
+        }
+        Command::Index(wanted) => {
+            recording::index::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
+        }
         Command::Unindex(wanted) => recording::unindex::run(global, &settings, &wanted).await,
-        Command::Append(wanted) => recording::append::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => looking::sessions::run(global, &settings, &wanted).await,
         Command::Init(wanted) => agents::init::run(global, &wanted),
         Command::Wrap(wanted) => agents::wrap::run(global, &settings, &wanted).await,
@@ -58,6 +64,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Export(wanted) => recording::export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => requests::build::context(global, &settings, wanted).await,
         Command::Explain(wanted) => requests::build::explain(global, &settings, wanted).await,
+        Command::Eval(wanted) => requests::eval::run(global, &settings, &wanted).await,
         Command::Simulate(wanted) => requests::simulate::run(global, &settings, wanted).await,
         Command::Compact(wanted) => requests::compact::run(global, &settings, wanted).await,
         Command::Undo(wanted) => requests::undo::run(global, &settings, &wanted).await,
@@ -74,7 +81,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Expand(wanted) => looking::expand::run(global, &settings, &wanted).await,
         Command::Reduce(wanted) => agents::reduce::run(global, &settings, &wanted).await,
         #[cfg(feature = "mcp")]
-        Command::Mcp(wanted) => agents::mcp::run(&settings, &wanted),
+        Command::Mcp(wanted) => agents::mcp::run(&settings.of_user(wanted.user.as_deref())?, &wanted),
         Command::Doctor(wanted) => keeping::doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => keeping::backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => keeping::restore::run(global, &settings, &wanted).await,

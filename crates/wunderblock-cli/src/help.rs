@@ -37,7 +37,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
         &[
             (&["context", "explain"], "Build the next model request; explain it, record nothing"),
             (&["replay", "diff"], "Rebuild a recorded request; compare two of them"),
-            (&["simulate"], ""),
+            (&["simulate", "eval"], "Play a session under policies; measure what search finds"),
             (&["append"], ""),
             #[cfg(feature = "mcp")]
             (&["mcp"], ""),

@@ -293,6 +293,10 @@ pub struct Scope {
     /// The repository or workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Folder from which the project was found: it may get another project if its repository changes. `None` if a caller
+    /// named the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// The agent program or role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,

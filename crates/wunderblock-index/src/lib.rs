@@ -14,16 +14,28 @@
 //! `docs/design/0003-text-index.md` explains why no full-text engine is used. The index stores no positions, so
 //! phrases are checked in the text. The index uses no floats and no clock: the same documents in the same order
 //! produce the same bytes.
+pub mod passages;
+pub mod ranking;
 mod searching;
 mod storing;
 pub mod tiers;
+pub mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use searching::{fragments, query, scope, score, search, tail};
-pub use storing::{merge, segment, words};
+pub use storing::{merge, segment};
 
+pub use passages::cut::cut;
+pub use passages::traits::Traits;
+pub use passages::voice::{Day, Voice, VoiceRole};
+pub use passages::{Passage, passages};
+pub use ranking::arms::{ARMS, Arm, ArmValues};
+pub use ranking::order::PassageOrder;
+pub use ranking::question::Question;
+pub use ranking::rank::{PassageHit, PassageSearch, rank};
+pub use ranking::weights::{Profiles, Weights};
 pub use searching::fragments::Fragments;
 pub use searching::query::{
     MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError,
@@ -32,9 +44,10 @@ pub use searching::request::{DocHit, IndexSearch, SearchError, SearchOrder};
 pub use searching::scope::DocScope;
 pub use searching::score::HitStrength;
 pub use searching::search::search;
-pub use searching::tail::{Tail, TermCounter, TermCounts};
+pub use searching::tail::{Tail, TailWriter, TermCounter, TermCounts};
+pub use storing::docs::DocKey;
 pub use storing::frame::SegmentError;
-pub use storing::header::{DocKey, Header, MAX_DOCS};
+pub use storing::header::{Header, MAX_DOCS};
 pub use storing::merge::{MergePlan, TermRange, merge, verify, without};
 pub use storing::segment::{Segment, SegmentBuilder, SegmentPart};
 pub use tiers::{MergeJob, SegmentMeta, propose_merges};

@@ -4,7 +4,7 @@
 use super::*;
 use crate::searching::query::ClauseRule;
 use crate::searching::score::{Statistics, cover, strength, weigh};
-use crate::storing::header::Doc;
+use crate::storing::docs::{DocsWriter, Row};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -16,12 +16,43 @@ struct Text {
     text: String,
 }
 
+impl Text {
+    /// Returns who says the text; `None` for the output of a tool, which is stored as a whole.
+    fn voice(&self) -> Option<Voice<'static>> {
+        let name = [None, Some("Ada"), Some("Berta")][self.key.stream as usize % 3];
+        let role = if self.key.seq.is_multiple_of(2) { VoiceRole::User } else { VoiceRole::Assistant };
+        let day = Day(20_000 + self.key.seq as u32 % 7);
+        (!self.key.seq.is_multiple_of(5)).then_some(Voice {
+            role,
+            name,
+            day,
+            is_summary: self.key.seq.is_multiple_of(4),
+        })
+    }
+}
+
 fn build(texts: &[Text]) -> Segment {
     let mut builder = SegmentBuilder::new();
     for text in texts {
-        builder.add(text.key, [text.text.as_str()]).unwrap();
+        match text.voice() {
+            Some(voice) => builder.add_spoken(&voice, &text.text).unwrap(),
+            None => builder.add_text(&text.text).unwrap(),
+        }
+        builder.end_document(text.key).unwrap();
     }
     builder.finish().unwrap()
+}
+
+fn scan(query: &ParsedQuery, texts: &[Text]) -> Tail {
+    let mut writer = TailWriter::of(query);
+    for text in texts {
+        match text.voice() {
+            Some(voice) => writer.add_spoken(&voice, &text.text),
+            None => writer.add_text(&text.text),
+        }
+        writer.end_document(text.key);
+    }
+    writer.finish()
 }
 
 /// An index in memory: segments, oldest first, and texts that are not indexed yet.
@@ -56,7 +87,8 @@ impl Index {
         let headers: Vec<Header> =
             self.segments.iter().rev().map(|segment| Header::decode(&segment.header).unwrap()).collect();
         let headers: Vec<&Header> = headers.iter().collect();
-        let tail = Tail::scan(query, self.tail.iter().map(|text| (text.key, [text.text.as_str()])));
+        let (a, b) = self.tail.split_at(self.tail.len() / 2);
+        let tail = Tail::join(query, vec![scan(query, a), scan(query, b)]).unwrap();
         let mut fetched = 0;
         let fetch = |segment: usize, block: u32| {
             fetched += 1;
@@ -81,7 +113,7 @@ fn naive(
         words::terms(&text.text, |term| {
             len += 1;
             for (asked, count) in query.terms.iter().zip(&mut counts) {
-                *count += u32::from(*term == *asked.bytes || asked.prefix && term.starts_with(&asked.bytes));
+                *count += u32::from(asked.has(term));
             }
         });
         (text, counts, len)
@@ -153,10 +185,13 @@ const VOCABULARY: [&str; 16] = [
 ];
 
 fn texts(most: usize) -> impl Strategy<Value = Vec<Text>> {
-    let one = (0u32..4, prop::collection::vec(0..VOCABULARY.len(), 0..8));
+    let words = prop::collection::vec(0..VOCABULARY.len(), 0..8);
+    // Some texts have several passages.
+    let one = (0u32..4, words, prop_oneof![9 => Just(1), 1 => 2usize..60]);
     prop::collection::vec(one, 0..most).prop_map(|all| {
-        let number = |(seq, (stream, words)): (u64, (u32, Vec<usize>))| {
+        let number = |(seq, (stream, words, times)): (u64, (u32, Vec<usize>, usize))| {
             let text = words.iter().map(|at| VOCABULARY[*at]).collect::<Vec<_>>().join(" ");
+            let text = vec![text; times].join(if times % 2 == 0 { " " } else { ". " });
             Text { key: DocKey { stream, seq }, text }
         };
         (0..).zip(all).map(number).collect()
@@ -280,14 +315,19 @@ proptest! {
 
     #[test]
     fn headers_come_back(
-        docs in prop::collection::vec((0u32..3, prop_oneof![0u64..50, any::<u64>()], any::<u32>()), 0..40),
+        rows in prop::collection::vec(((0u32..3, prop_oneof![0u64..50, any::<u64>()]), (any::<u32>(), any::<u32>(), any::<u16>(), 0usize..4)), 0..40),
         terms in prop::collection::btree_set("[a-z字]{1,9}", 0..9),
     ) {
-        let docs: Vec<Doc> = docs.into_iter().map(|(stream, seq, len)| Doc { seq, stream, len }).collect();
+        let mut docs = DocsWriter::default();
+        for ((stream, seq), (len, day, traits, name)) in rows {
+            let speaker = ["", "Ada", "Berta", "小明"].get(name).filter(|name| !name.is_empty()).map_or(0, |name| docs.speaker(name));
+            docs.push(DocKey { stream, seq }, Row { len, day: Day(day), traits: Traits(traits), speaker });
+        }
+        let docs = docs.finish();
         let terms: Vec<Box<[u8]>> = terms.into_iter().map(|term| term.into_bytes().into()).collect();
         let bytes = crate::storing::header::encode(&docs, &terms, &mut crate::storing::frame::Framer::new().unwrap()).unwrap();
         let read = Header::decode(&bytes).unwrap();
-        prop_assert_eq!(&read.docs.all, &docs);
+        prop_assert_eq!(&read.docs, &docs);
         prop_assert_eq!(&read.first_terms, &terms);
     }
 }
@@ -442,18 +482,78 @@ fn a_removed_documents_words_are_gone_from_the_bytes() {
     assert!(Header::decode(&nothing.header).unwrap().is_empty() && nothing.blocks.is_empty());
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digit = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+    (0..text.len()).step_by(2).map(digit).collect()
+}
+
 #[test]
 fn the_stored_form_is_what_it_was() {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let mut texts = numbered(&["parse_config 中文", "the config: configs!"]);
-    texts[1].key = DocKey { stream: 300, seq: 70_000 };
+    let mut texts = numbered(&["", "parse_config 中文", "the config: configs!"]);
+    texts[1].text = format!("{} 1.", vec!["a"; 95].join(" ")) + " parse_config 中文";
+    texts[2].key = DocKey { stream: 300, seq: 70_000 };
     let segment = build(&texts);
     let shown: Vec<String> =
         std::iter::once(&segment.header).chain(&segment.blocks).map(|part| hex(part)).collect();
     let expected = [
-        "0168001502020101ac020100e0c50805030106636f6e666967b49920a2",
-        "0162003806000005000000060506030603636f6e6669677061727365636f6e666967746865e4b8ade69687e69687020101010101000102000002000028cb6a2f",
+        "0268002b04020103ac0201000001e0c50800600503010341646180042202800400c2b80200c1b8020001010001013160d96fde",
+        "0262004308000000000500000001010605060306033161636f6e6669677061727365636f6e666967746865e4b8ade69687e69687010102010101010102035f04010204040604046f06391f",
     ];
     assert_eq!(shown, expected);
     verify(&segment).unwrap();
+}
+
+/// A segment that version 1 wrote, of the texts "parse_config 中文" at `(1, 0)` and "the config: configs!" at
+/// `(300, 70_000)`.
+const VERSION_1: [&str; 2] = [
+    "0168001502020101ac020100e0c50805030106636f6e666967b49920a2",
+    "0162003806000005000000060506030603636f6e6669677061727365636f6e666967746865e4b8ade69687e69687020101010101000102000002000028cb6a2f",
+];
+
+#[test]
+fn segments_of_version_1_answer_and_join_those_of_version_2() {
+    let old = Segment { header: unhex(VERSION_1[0]), blocks: vec![unhex(VERSION_1[1])] };
+    verify(&old).unwrap();
+    let header = Header::decode(&old.header).unwrap();
+    let rows: Vec<Row> = header.docs.rows.iter().map(|row| Row { len: 0, ..*row }).collect();
+    assert_eq!(rows, [Row::WHOLE; 2]);
+    let new = build(&[Text { key: DocKey { stream: 301, seq: 1 }, text: "config of the new".to_owned() }]);
+    let joined = merge(&[old.clone(), new]).unwrap();
+    verify(&joined).unwrap();
+    assert_eq!((joined.header[0], joined.blocks[0][0]), (2, 2));
+    let query = ParsedQuery::parse("config").unwrap();
+    for (segment, expected) in [(&old, vec![70_000, 0]), (&joined, vec![1, 70_000, 0])] {
+        let header = Header::decode(&segment.header).unwrap();
+        let scope = DocScope::everything();
+        let request = IndexSearch { query: &query, scope: &scope, order: SearchOrder::Newest, limit: 9 };
+        let fetch = |_: usize, block: u32| Ok::<_, Infallible>(&segment.blocks[block as usize]);
+        let hits = search(&request, &[&header], None, fetch, |_, _| Ok(true)).unwrap();
+        assert_eq!(hits.iter().map(|hit| hit.doc.seq).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn fragments_are_those_of_a_whole_document() {
+    let words = |word: &str| format!("{word} {}. ", "filler ".repeat(60));
+    let text = |seq, text| Text { key: DocKey { stream: 1, seq }, text };
+    let segment =
+        build(&[text(1, words("alpha")), text(2, words("alpha") + &words("omega")), text(3, words("omega"))]);
+    let header = Header::decode(&segment.header).unwrap();
+    assert_eq!((header.len(), header.docs().count()), (4, 3));
+    let fragments = Fragments::of(&["alpha".into(), "omega".into()], false, "secret").unwrap();
+    let mut found = vec![0; header.len()];
+    for (document, bits) in fragments.find(&header, 0, &segment.blocks[0]).unwrap() {
+        found[document as usize] |= bits;
+    }
+    let all: Vec<u64> = header
+        .docs()
+        .zip(found)
+        .filter(|(_, bits)| fragments.are_all(*bits))
+        .map(|(key, _)| key.seq)
+        .collect();
+    assert_eq!(all, [2]);
 }

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
+use wunderblock::store::StreamFilter;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
+use wunderblock::{
+    Config, ContextOptions, Engine, Error, LaneBuilt, ReachChoice, Session, latest_session, reach_at,
+};
 use wunderblock_core::fence::plain;
 use wunderblock_settings::{
     DefinitionChoice, RequestChoice, Settings, SettingsError, context_options, definition_query,
@@ -22,6 +25,8 @@ pub struct Served {
     pub config: Config,
     /// Working directory, whose project has the current session, and in which commands run.
     pub cwd: PathBuf,
+    /// How far the tools see.
+    pub reach: ReachChoice,
     /// Options of the requests that `explain` reports on.
     pub options: ContextOptions,
     /// Whether the policy of `options` is used even if the session's latest request was made with another one.
@@ -40,7 +45,12 @@ impl Served {
     ///
     /// # Errors
     /// Fails if a choice is invalid, or if a file that it or the settings name cannot be used.
-    pub fn of(settings: &Settings, request: &RequestChoice, cwd: PathBuf) -> Result<Self, SettingsError> {
+    pub fn of(
+        settings: &Settings,
+        request: &RequestChoice,
+        cwd: PathBuf,
+        reach: ReachChoice,
+    ) -> Result<Self, SettingsError> {
         let agents = ServedAgents {
             query: definition_query(&DefinitionChoice::default(), &cwd)?,
             rules: settings.delegate_rules()?,
@@ -48,8 +58,9 @@ impl Served {
         };
         Ok(Self {
             db: settings.db.clone(),
-            config: settings.config(),
+            config: Config { cwd: Some(cwd.clone()), ..settings.config() },
             cwd,
+            reach,
             options: context_options(settings, request)?,
             keeps_policy: request.compaction.policy.is_some(),
             agents,
@@ -83,21 +94,30 @@ pub(crate) enum LedgerUse {
 pub(crate) struct SharedLedger {
     pub(crate) served: Served,
     pub(crate) definitions: DefinitionCache,
-    engine: Mutex<Option<Engine>>,
+    /// Engine that sees everything. The tools get one that sees what is in reach.
+    whole: Mutex<Option<Engine>>,
 }
 
 impl SharedLedger {
     pub(crate) fn new(served: Served) -> Self {
-        Self { served, definitions: DefinitionCache::default(), engine: Mutex::default() }
+        Self { served, definitions: DefinitionCache::default(), whole: Mutex::default() }
     }
 
-    /// Returns the engine, if a call has already opened the ledger.
+    /// Returns the engine for work that shows nothing to anyone, if a call has already opened the ledger.
     pub(crate) fn opened(&self) -> Option<Engine> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens the ledger, for writing if possible.
+    /// Opens the ledger, for writing if possible, and returns an engine that sees what the agent may. The reach is found
+    /// for each call, because the folder may get another project while the server runs.
     pub(crate) async fn open(&self, wanted: LedgerUse) -> Result<Engine, Error> {
+        let whole = self.open_whole(wanted).await?;
+        let reach = reach_at(&whole, &self.served.cwd, self.served.reach).await?;
+        Ok(whole.reaching(reach))
+    }
+
+    /// Opens the ledger for work that shows nothing to anyone.
+    pub(crate) async fn open_whole(&self, wanted: LedgerUse) -> Result<Engine, Error> {
         if let Some(engine) = self.opened() {
             return Ok(engine);
         }
@@ -108,7 +128,7 @@ impl SharedLedger {
             opened => opened?,
         };
         if !engine.ledger().excludes_others() {
-            *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
+            *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
         }
         Ok(engine)
     }
@@ -117,8 +137,18 @@ impl SharedLedger {
     pub(crate) fn note(&self, failure: &ToolFailure) {
         let gone = |error: &StoreError| matches!(error, StoreError::Replaced | StoreError::Missing(_));
         if matches!(failure, ToolFailure::Engine(Error::Store(error)) if gone(error)) {
-            *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
+    }
+
+    /// Says in which sessions a search that found nothing has looked.
+    pub(crate) async fn searched(&self, engine: &Engine) -> Result<String, Error> {
+        let reach = plain(&engine.reach().to_string());
+        let any = engine.listed(StreamFilter::default(), 1).await?;
+        Ok(match any.is_empty() {
+            true => format!(" The ledger has no session of {reach}."),
+            false => format!(" Only sessions of {reach} were searched."),
+        })
     }
 
     /// Returns the session that was named, or else the latest one of the project, if there is one.

@@ -75,7 +75,7 @@ async fn decided(ledger: &SharedLedger, topic: &str, deadline: Deadline) -> Resu
     let options = SearchOptions { limit: HITS, free_text: true, deadline, ..SearchOptions::default() };
     let found = engine.recall().search(topic, &options).await?;
     let hits = match found.hits.as_slice() {
-        [] => "A search for these words found nothing.".to_owned(),
+        [] => format!("A search for these words found nothing.{}", ledger.searched(&engine).await?),
         hits => tools::hits(&engine, hits),
     };
     Ok(format!(

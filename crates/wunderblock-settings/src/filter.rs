@@ -3,9 +3,10 @@
 use crate::error::SettingsError;
 use jiff::tz::TimeZone;
 use std::path::Path;
-use wunderblock::project_folders;
 use wunderblock::store::{EventFilter, StreamFilter};
+use wunderblock::{Engine, place_of, project_folders};
 use wunderblock_core::author::Author;
+use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Millis;
 
@@ -14,10 +15,16 @@ use wunderblock_core::units::Millis;
 pub struct SessionChoice {
     /// Beginning of the ids.
     pub prefix: String,
-    /// A folder, with the worktrees and subfolders of its repository, or the name of a project.
+    /// A folder, which names the project of its repository, or the name of a project.
     pub project: Option<String>,
+    /// Name of the user.
+    pub user: Option<String>,
     /// Name of the agent.
     pub agent: Option<String>,
+    /// Id of the session to which the sessions belong: itself, its branches, its sub-agents and their outputs.
+    pub session: Option<StreamId>,
+    /// Name of a run inside the session.
+    pub run: Option<String>,
     /// Tags that a session must all have.
     pub tags: Vec<String>,
     /// Time since which something was said: a date, a point in time, or an age such as `2w`.
@@ -65,11 +72,56 @@ pub fn session_filter(
     Ok(StreamFilter {
         prefix: choice.prefix.clone(),
         projects: choice.project.as_deref().map(projects).transpose()?.unwrap_or_default(),
+        user: choice.user.clone(),
         agent: choice.agent.clone(),
+        session: choice.session.as_ref().map(|id| StreamId::new(id.root()).unwrap_or_else(|_| id.clone())),
+        run: choice.run.clone(),
         tags: choice.tags.clone(),
         since: choice.since.as_deref().map(|text| since(text, zone)).transpose()?,
         ..StreamFilter::default()
     })
+}
+
+/// Returns which of the conditions of a choice no session passes, in words, if no session passes all of them.
+///
+/// # Errors
+/// Fails if a condition is invalid, or if the ledger cannot be read.
+pub async fn unmatched(
+    engine: &Engine,
+    choice: &SessionChoice,
+    zone: impl Fn() -> TimeZone,
+) -> Result<Option<String>, SettingsError> {
+    if !engine.listed(session_filter(choice, &zone)?, 1).await?.is_empty() {
+        return Ok(None);
+    }
+    let SessionChoice { prefix, project, user, agent, session, run, tags, since } = choice.clone();
+    let (none, text) = (SessionChoice::default, |name: &str, value: &str| format!("{name} `{value}`"));
+    let mut each: Vec<(Option<String>, SessionChoice)> = vec![
+        (project.as_deref().map(|one| text("of the project", one)), SessionChoice { project, ..none() }),
+        (user.as_deref().map(|one| text("of the user", one)), SessionChoice { user, ..none() }),
+        (agent.as_deref().map(|one| text("of the agent", one)), SessionChoice { agent, ..none() }),
+        (
+            session.as_ref().map(|one| text("of the session", one.as_str())),
+            SessionChoice { session, ..none() },
+        ),
+        (run.as_deref().map(|one| text("of the run", one)), SessionChoice { run, ..none() }),
+        (since.as_deref().map(|one| text("with a message since", one)), SessionChoice { since, ..none() }),
+    ];
+    each.extend(
+        tags.into_iter()
+            .map(|tag| (Some(text("with the tag", &tag)), SessionChoice { tags: vec![tag], ..none() })),
+    );
+    let begins = Some(text("whose id begins with", &prefix)).filter(|_| !prefix.is_empty());
+    each.push((begins, SessionChoice { prefix, ..none() }));
+    let mut all = Vec::new();
+    for (words, alone) in each {
+        let Some(words) = words else { continue };
+        if engine.listed(session_filter(&alone, &zone)?, 1).await?.is_empty() {
+            return Ok(Some(format!("there is no session {words}")));
+        }
+        all.push(words);
+    }
+    Ok(Some(format!("there is no session {}, although some pass each of these alone", all.join(", "))))
 }
 
 /// Returns the filter of messages. A time limits the messages, and not only their sessions.
@@ -89,7 +141,7 @@ pub fn message_filter(choice: &MessageChoice, sessions: &StreamFilter) -> EventF
     EventFilter { role, author, tool: text(&choice.tool), path: text(&choice.path), since: sessions.since }
 }
 
-/// Returns the projects that a text names: a folder with its repository, or a name.
+/// Returns the projects that a text names: that of a folder, with the folders of its repository, or a name.
 fn projects(text: &str) -> Result<Vec<String>, SettingsError> {
     let path = Path::new(text);
     if !path.is_dir() {
@@ -97,7 +149,8 @@ fn projects(text: &str) -> Result<Vec<String>, SettingsError> {
     }
     let folder =
         dunce::canonicalize(path).map_err(|error| SettingsError::value(format!("{text}: {error}")))?;
-    Ok(project_folders(&folder).iter().map(|folder| folder.to_string_lossy().into_owned()).collect())
+    let folders = project_folders(&folder).into_iter().map(|folder| folder.to_string_lossy().into_owned());
+    Ok(place_of(&folder).map(|place| place.project).into_iter().chain(folders).collect())
 }
 
 /// Parses a date, a point in time, or an age such as `2w`.

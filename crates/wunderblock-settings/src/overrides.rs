@@ -12,6 +12,8 @@ pub struct Overrides {
     pub config: Option<PathBuf>,
     /// Tenant whose data is used.
     pub tenant: Option<String>,
+    /// User of the sessions that are recorded, and whose sessions agents see.
+    pub user: Option<String>,
 }
 
 impl Overrides {
@@ -33,6 +35,7 @@ impl Overrides {
             db: self.db.or_else(|| path(Self::DB)),
             config: self.config.or_else(|| path(Self::CONFIG)),
             tenant: self.tenant,
+            user: self.user,
         }
     }
 }

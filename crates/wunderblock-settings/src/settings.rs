@@ -16,7 +16,7 @@ use wunderblock::definitions::DelegateRules;
 use wunderblock::redact::Redactor;
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::{BoxFuture, Config, Engine};
-use wunderblock_core::id::TenantId;
+use wunderblock_core::id::{MAX_ID_BYTES, TenantId};
 
 /// Maximum time that the output of a command waits for another process's lock.
 const SOON: Duration = Duration::from_secs(1);
@@ -68,6 +68,8 @@ impl Settings {
         if let Some(tenant) = overrides.tenant.clone().or(file.tenant.take()) {
             config.tenant = TenantId::new(tenant).map_err(|error| SettingsError::value(error.to_string()))?;
         }
+        config.user = overrides.user.clone().or(file.user.take()).map(user).transpose()?;
+        config.cwd = std::env::current_dir().ok();
         if let Some(path) = file.models.take() {
             let text = read(&path)?;
             config.catalog = Catalog::embedded()
@@ -118,6 +120,17 @@ impl Settings {
     fn open(&self, access: Access) -> BoxFuture<'static, Engine> {
         let (db, config) = (self.db.clone(), self.config.clone());
         Box::pin(async move { Engine::open_with(&db, access, config).await })
+    }
+
+    /// Returns the same settings for another user, if one is named.
+    ///
+    /// # Errors
+    /// Fails if the name is invalid.
+    pub fn of_user(mut self, name: Option<&str>) -> Result<Self, SettingsError> {
+        if let Some(name) = name {
+            self.config.user = Some(user(name.to_owned())?);
+        }
+        Ok(self)
     }
 
     /// Opens the engine for a program that writes.
@@ -187,6 +200,16 @@ impl Settings {
             }
         })
     }
+}
+
+/// Checks the name of a user.
+fn user(name: String) -> Result<String, SettingsError> {
+    let is_name =
+        !name.trim().is_empty() && name.len() <= MAX_ID_BYTES && !name.chars().any(char::is_control);
+    let why = || {
+        SettingsError::value(format!("invalid user `{}`: expected a name on one line", name.escape_debug()))
+    };
+    if is_name { Ok(name) } else { Err(why()) }
 }
 
 /// Reads the given settings file, or the user's. Returns the defaults if there is no file.

@@ -23,6 +23,7 @@ mod instructions;
 mod limits;
 pub mod places;
 pub mod project;
+mod remote;
 mod skills;
 mod touched;
 mod workspace;

@@ -62,3 +62,9 @@ pub(crate) const MAX_FINDINGS: usize = 500;
 pub(crate) const MAX_SKILLS: usize = 1_000;
 /// Maximum number of bytes read from a `.git` or `commondir` file, which holds one path.
 pub(crate) const MAX_POINTER: u64 = 16 << 10;
+
+/// Maximum size of a repository's settings file in bytes.
+pub(crate) const MAX_GIT_SETTINGS: u64 = 256 << 10;
+
+/// Maximum number of remotes on this machine that are followed, from a clone to the repository that it was made from.
+pub(crate) const MAX_REMOTES: usize = 8;

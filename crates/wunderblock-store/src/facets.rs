@@ -1,9 +1,61 @@
 //! Attributes of events: by these, a store can filter events and describe sessions without reading their content.
 
-use super::write::{EventUsage, Facets, SessionFacets};
+use wunderblock_core::author::Authors;
 use wunderblock_core::event::{DocumentIndexed, DocumentRemoved, DocumentSection, Fact};
-use wunderblock_core::id::EventId;
+use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::message::{MessageOrigin, Part, Role};
+use wunderblock_core::units::Tokens;
+
+/// Attributes by which events can be filtered, besides time and kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facets {
+    /// Role of the sender; `None` for events outside the conversation.
+    pub role: Option<Role>,
+    /// Authors of a message in the user's role. The other roles state their authors.
+    pub authors: Option<Authors>,
+    /// Name of the tool that the event's first call invokes.
+    pub tool: Option<Box<str>>,
+    /// File that the event's first tool call refers to.
+    pub path: Option<Box<str>>,
+    /// Lane to which the event belongs.
+    pub lane: Option<LaneId>,
+    /// Whether the event replaces the earlier content of its stream, as a new version of a document does.
+    pub begins: bool,
+    /// What the event says about its whole session.
+    pub session: Option<Box<SessionFacets>>,
+}
+
+/// What an event says about its whole session. A field that is `None` changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFacets {
+    /// Title of the session; empty to remove the title.
+    pub title: Option<Box<str>>,
+    /// All tags of the session.
+    pub tags: Option<Vec<Box<str>>>,
+    /// Branch of the repository.
+    pub branch: Option<Box<str>>,
+    /// Name of the model that replied.
+    pub model: Option<Box<str>>,
+    /// Usage that a provider reported.
+    pub usage: Option<EventUsage>,
+}
+
+/// Usage of one reply, as a provider reported it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventUsage {
+    /// Identity of the reply within its stream. A later report with the same key replaces an earlier one.
+    pub key: Box<str>,
+    /// Name of the model, if known.
+    pub model: Option<Box<str>>,
+    /// Input tokens that were neither read from nor written to a cache.
+    pub input: Tokens,
+    /// Input tokens read from the cache.
+    pub cache_read: Tokens,
+    /// Input tokens written to the cache.
+    pub cache_write: Tokens,
+    /// Output tokens, including reasoning.
+    pub output: Tokens,
+}
 
 /// Returns the attributes by which a fact can be filtered. Messages outside the conversation have no role.
 pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {

@@ -13,23 +13,25 @@ mod facets;
 mod file_problem;
 pub mod overlay;
 mod query;
+mod reach;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod write;
 
 pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
+pub use facets::{EventUsage, Facets, SessionFacets};
 pub use file_problem::FileProblem;
-pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
+pub use query::{Answer, BYTES, Marked, Query, ReadOrder, Selected, SourceBy};
+pub use reach::{QuerySubject, Reach, Reached, ScopeLimit};
 pub use row::{
     BodyCount, Chunk, DerivedTable, Erasure, EventFilter, Frontiers, Gone, HandleTarget, KnownEvent, Lease,
     Owner, RevisionInfo, SegmentInfo, SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter,
     StreamInfo, StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
 };
 pub use write::{
-    Appended, Begin, EventMark, EventUsage, Facets, LostEvent, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,
-    PackedEvent, PackedSegment, REPEATED_MIN, Rest, SegmentId, SegmentReach, SessionFacets, SourceSpan,
-    Write, Written,
+    Appended, Begin, EventMark, LostEvent, MAX_HOLDERS, Opening, PackedBlob, PackedChunk, PackedEvent,
+    PackedSegment, REPEATED_MIN, Rest, SegmentId, SegmentReach, SourceSpan, Write, Written,
 };
 
 use std::future::Future;

@@ -8,8 +8,8 @@
 use super::codec::{commitment, stored};
 use super::{
     Answer, Answering, Appended, Basis, BodyCount, Commit, EventMark, KnownEvent, Lease, Marked, Opening,
-    PackedBlob, PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamKind,
-    StreamNo, TallyRow, TenantNo, Write, Written,
+    PackedBlob, PackedEvent, Query, ReadOrder, Selected, Storage, StoreError, StoredEvent, StreamInfo,
+    StreamKind, StreamNo, TallyRow, TenantNo, Write, Written,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,6 +99,7 @@ impl Overlay {
                 (stream, Answer::Events(Vec::new()))
             }
             Query::Lineage { stream, .. } => (stream, Answer::Lineage(Vec::new())),
+            Query::BodiesOf { stream, .. } => (stream, Answer::Blobs(Vec::new())),
             Query::Tallies { stream, seqs, .. } => {
                 (stream, Answer::Tallies(vec![TallyRow::default(); seqs.len()]))
             }
@@ -302,6 +303,9 @@ impl Tail {
                 let tail = |seq: &Seq| self.rows.range(..=*seq).next_back().map(|(_, row)| row.tally);
                 Answer::Tallies(seqs.iter().zip(rows).map(|(seq, row)| tail(seq).unwrap_or(row)).collect())
             }
+            (Query::BodiesOf { stream, events, .. }, Answer::Blobs(beneath)) if stream == own => {
+                Answer::Blobs(self.bodies_of(events).map(Some).chain(beneath).collect())
+            }
             (Query::Lineage { stream, .. }, Answer::Lineage(mut stretches)) if stream == own => {
                 if let Some(newest) = stretches.first_mut() {
                     newest.to = grown.head;
@@ -310,6 +314,15 @@ impl Tail {
             }
             (query, answer) => self.with_bodies(query, answer),
         }
+    }
+
+    /// Returns the bodies of the tail's own events. The ledger beneath may add those of earlier turns.
+    fn bodies_of<'t>(&'t self, events: &'t Selected) -> impl Iterator<Item = PackedBlob> + 't {
+        let rows = self.rows.iter().rev().filter(move |(seq, row)| match events {
+            Selected::At(seqs) => seqs.contains(seq),
+            Selected::UserTurns { to, .. } => *seq <= to && row.mark == EventMark::UserTurn,
+        });
+        rows.flat_map(|(_, row)| &row.blobs).filter_map(|handle| self.blobs.get(handle).cloned())
     }
 
     fn with_bodies(&self, query: &Query, answer: Answer) -> Answer {

@@ -1,6 +1,7 @@
 //! Queries to a store, and their answers.
 
 use super::commit::Epoch;
+use super::reach::Reach;
 use super::row::{
     BodyCount, Chunk, DerivedTable, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo,
     SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamKind, StreamNo, Stretch,
@@ -22,6 +23,19 @@ pub enum ReadOrder {
 /// A query. The positions of a fork up to its base belong to the stream from which the fork was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
+    /// Answers a query as if the tenant held only the streams in reach, and what belongs to them:
+    /// - a body, if an event of such a stream contains it;
+    /// - a source, if every stream that was read from it is in reach, or, of a source in the format [`BYTES`], one;
+    /// - no name of a tenant.
+    ///
+    /// Token counts and places of records are those of such bodies and streams. Segments, which hold words of all
+    /// streams, are answered whole: their reader ranks and returns only documents of streams that it has found.
+    Within {
+        /// Streams that are visible.
+        reach: Reach,
+        /// The query.
+        query: Box<Query>,
+    },
     /// Finds a tenant by name. Answers [`Answer::Tenant`].
     Tenant {
         /// Name of the tenant.
@@ -127,6 +141,18 @@ pub enum Query {
         tenant: TenantNo,
         /// Handles of the bodies.
         handles: Vec<Handle>,
+    },
+    /// Reads the bodies of events, without naming them: those of the first events first. A body that would make the
+    /// total length exceed `bytes` is left out. Answers [`Answer::Blobs`].
+    BodiesOf {
+        /// Tenant that owns the stream.
+        tenant: TenantNo,
+        /// Id of the stream.
+        stream: StreamId,
+        /// Events that contain the bodies.
+        events: Selected,
+        /// Maximum total length of the bodies.
+        bytes: Bytes,
     },
     /// Reads token counts of bodies. Answers [`Answer::Counts`].
     Counts {
@@ -337,6 +363,9 @@ pub enum Query {
     },
 }
 
+/// Format of a source that holds one text. Each stream that was read from it holds the whole text.
+pub const BYTES: &str = "bytes";
+
 /// Events that [`Query::Marked`] selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked {
@@ -350,6 +379,20 @@ pub enum Marked {
     OfLane(&'static str, LaneId),
     /// The latest control event of a given kind in each lane.
     EachLane(&'static str),
+}
+
+/// Events of a stream that [`Query::BodiesOf`] selects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selected {
+    /// The events at given positions.
+    At(Vec<Seq>),
+    /// The user's latest turns, latest first.
+    UserTurns {
+        /// Last position to include.
+        to: Seq,
+        /// Maximum number of turns.
+        limit: u64,
+    },
 }
 
 /// Key by which a source is found.
@@ -380,7 +423,7 @@ pub enum Answer {
     Lineage(Vec<Stretch>),
     /// See [`Query::Events`].
     Events(Vec<StoredEvent>),
-    /// See [`Query::Blobs`].
+    /// See [`Query::Blobs`] and [`Query::BodiesOf`].
     Blobs(Vec<Option<PackedBlob>>),
     /// See [`Query::Counts`].
     Counts(Vec<Option<BodyCount>>),

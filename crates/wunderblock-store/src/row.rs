@@ -1,6 +1,7 @@
 //! Rows of a store.
 
-use super::write::{EventMark, EventUsage, PackedEvent, SegmentId};
+use super::facets::EventUsage;
+use super::write::{EventMark, PackedEvent, SegmentId};
 use wunderblock_core::author::{Author, Authors};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -404,10 +405,19 @@ pub struct StreamFilter {
     pub kind: StreamKind,
     /// Required prefix of the session id.
     pub prefix: String,
-    /// Accepted projects: the project itself, a folder below it, or a folder with this name. All, if empty.
+    /// Accepted projects, as people name them: the project or its folder, a path above the project, or the last part of
+    /// either. All, if empty.
     pub projects: Vec<String>,
+    /// Accepted projects and folders, by their whole names. All, if empty.
+    pub places: Vec<String>,
+    /// Required user.
+    pub user: Option<String>,
     /// Required agent.
     pub agent: Option<String>,
+    /// Required session: the session itself, and the streams that belong to it.
+    pub session: Option<StreamId>,
+    /// Required run.
+    pub run: Option<String>,
     /// Required tags.
     pub tags: Vec<String>,
     /// Minimum time of the latest message.
@@ -426,19 +436,27 @@ impl StreamFilter {
     /// Returns whether the filter accepts a session.
     #[must_use]
     pub fn accepts(&self, info: &StreamInfo) -> bool {
-        let project = info.scope.project.as_deref();
+        let Scope { user, project, folder, agent, session, run } = &info.scope;
+        let own = || [project, folder].into_iter().flatten();
         let is_in = |wanted: &String| {
-            project.is_some_and(|project| {
-                let below = project.strip_prefix(wanted.as_str());
-                let named = project.strip_suffix(wanted.as_str()).filter(|_| !wanted.contains('/'));
-                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                    || named.is_some_and(|before| before.ends_with('/'))
-            })
+            let is_named = |own: &String| {
+                let before = own.strip_suffix(wanted.as_str()).filter(|_| !wanted.contains('/'));
+                own == wanted || before.is_some_and(|before| before.ends_with('/'))
+            };
+            let below = project.as_deref().and_then(|project| project.strip_prefix(wanted.as_str()));
+            own().any(is_named) || below.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let is_of = |wanted: &StreamId| {
+            *wanted == info.id || session.as_deref().is_some_and(|session| session == wanted.as_str())
         };
         info.kind == self.kind
             && info.id.as_str().starts_with(&self.prefix)
             && (self.projects.is_empty() || self.projects.iter().any(is_in))
-            && (self.agent.is_none() || self.agent == info.scope.agent)
+            && (self.places.is_empty() || own().any(|own| self.places.contains(own)))
+            && (self.user.is_none() || self.user == *user)
+            && (self.agent.is_none() || self.agent == *agent)
+            && self.session.as_ref().is_none_or(is_of)
+            && (self.run.is_none() || self.run == *run)
             && self.tags.iter().all(|tag| info.tags.iter().any(|own| **own == **tag))
             && self.since.is_none_or(|since| info.said_at >= since)
             && (self.parents.is_empty()

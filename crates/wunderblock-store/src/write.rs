@@ -1,12 +1,12 @@
 //! Writes that a store makes durable, and their results.
 
+use super::facets::Facets;
 use super::row::{
     BodyCount, DerivedTable, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamKind, StreamNo, Tenant,
     TenantNo,
 };
 use wunderblock_core::author::Authors;
-use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
-use wunderblock_core::message::Role;
+use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A body ready to be stored.
@@ -69,57 +69,6 @@ pub struct PackedEvent {
     pub records: Vec<i64>,
 }
 
-/// Attributes by which events can be filtered, besides time and kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facets {
-    /// Role of the sender; `None` for events outside the conversation.
-    pub role: Option<Role>,
-    /// Authors of a message in the user's role. The other roles state their authors.
-    pub authors: Option<Authors>,
-    /// Name of the tool that the event's first call invokes.
-    pub tool: Option<Box<str>>,
-    /// File that the event's first tool call refers to.
-    pub path: Option<Box<str>>,
-    /// Lane to which the event belongs.
-    pub lane: Option<LaneId>,
-    /// Whether the event replaces the earlier content of its stream, as a new version of a document does.
-    pub begins: bool,
-    /// What the event says about its whole session.
-    pub session: Option<Box<SessionFacets>>,
-}
-
-/// What an event says about its whole session. A field that is `None` changes nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionFacets {
-    /// Title of the session; empty to remove the title.
-    pub title: Option<Box<str>>,
-    /// All tags of the session.
-    pub tags: Option<Vec<Box<str>>>,
-    /// Branch of the repository.
-    pub branch: Option<Box<str>>,
-    /// Name of the model that replied.
-    pub model: Option<Box<str>>,
-    /// Usage that a provider reported.
-    pub usage: Option<EventUsage>,
-}
-
-/// Usage of one reply, as a provider reported it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventUsage {
-    /// Identity of the reply within its stream. A later report with the same key replaces an earlier one.
-    pub key: Box<str>,
-    /// Name of the model, if known.
-    pub model: Option<Box<str>>,
-    /// Input tokens that were neither read from nor written to a cache.
-    pub input: Tokens,
-    /// Input tokens read from the cache.
-    pub cache_read: Tokens,
-    /// Input tokens written to the cache.
-    pub cache_write: Tokens,
-    /// Output tokens, including reasoning.
-    pub output: Tokens,
-}
-
 /// How a stream begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
@@ -163,6 +112,18 @@ pub enum Write {
         scope: Scope,
         /// Time at which the stream is opened.
         at: Millis,
+    },
+    /// Gives the streams that were opened in some folders the project that these folders have now. Streams whose
+    /// project was named by a caller have no folder, and keep it.
+    Project {
+        /// Tenant that owns the streams.
+        tenant: TenantNo,
+        /// Folders that lie in the project.
+        folders: Vec<String>,
+        /// Folder from which the project was found, which becomes that of the streams.
+        folder: String,
+        /// Name of the project.
+        project: String,
     },
     /// Appends events to a stream. Answers [`Written::Appended`].
     ///

@@ -25,7 +25,7 @@ pub struct Recording {
 }
 
 /// Recorded ledgers of all older formats, oldest first.
-pub const RECORDINGS: [Recording; 6] = [
+pub const RECORDINGS: [Recording; 7] = [
     Recording {
         format: 1,
         ledger: include_bytes!("../fixtures/format1/ledger.db.zst"),
@@ -55,6 +55,11 @@ pub const RECORDINGS: [Recording; 6] = [
         format: 6,
         ledger: include_bytes!("../fixtures/format6/ledger.db.zst"),
         manifest: include_str!("../fixtures/format6/manifest.json"),
+    },
+    Recording {
+        format: 7,
+        ledger: include_bytes!("../fixtures/format7/ledger.db.zst"),
+        manifest: include_str!("../fixtures/format7/manifest.json"),
     },
 ];
 

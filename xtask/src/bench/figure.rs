@@ -10,6 +10,8 @@ pub(super) enum FigureUnit {
     Times,
     /// A count of things, which is the same on any machine.
     Count,
+    /// Nanoseconds.
+    Nanos,
     /// Milliseconds.
     Millis,
     /// Events per second.
@@ -27,6 +29,7 @@ impl FigureUnit {
         match self {
             Self::Times => "×",
             Self::Count => "",
+            Self::Nanos => "ns",
             Self::Millis => "ms",
             Self::EventsPerSecond => "events/s",
             Self::MegabytesPerSecond => "MB/s",

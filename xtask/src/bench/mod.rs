@@ -43,6 +43,9 @@ pub(crate) struct BenchArgs {
     /// Only the definitions of delegates, read by this program
     #[arg(long, conflicts_with_all = ["project", "growth", "hook", "history"])]
     delegates: Option<PathBuf>,
+    /// Only vectors of texts, and scans of a million of them
+    #[arg(long, conflicts_with_all = ["project", "growth", "hook", "history", "delegates"])]
+    vectors: bool,
     /// Leave out imports, compaction and simulation, which take most of the time of a long session
     #[arg(long)]
     large: bool,
@@ -57,7 +60,11 @@ pub(crate) struct BenchArgs {
 /// Runs the benchmarks and returns the figures as a table or as JSON.
 pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     let program = args.hook.as_ref().or(args.history.as_ref()).or(args.delegates.as_ref());
-    let sizes = if args.project || args.growth || program.is_some() { Vec::new() } else { args.events };
+    let sizes = if args.project || args.growth || args.vectors || program.is_some() {
+        Vec::new()
+    } else {
+        args.events
+    };
     let mut figures = Vec::new();
     for events in &sizes {
         note(&format!("{events} events"));
@@ -68,7 +75,9 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
         });
     }
     figures.extend(flatness(&figures, &sizes));
-    if let Some(program) = &args.hook {
+    if args.vectors {
+        figures.extend(library::vectors::run()?);
+    } else if let Some(program) = &args.hook {
         figures.extend(programs::hook::run(program, folder()?.path())?);
     } else if let Some(program) = &args.history {
         figures.extend(programs::history::run(program, folder()?.path())?);
@@ -77,6 +86,7 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     } else if args.growth {
         figures.extend(library::families::run(folder()?.path())?);
         figures.extend(library::growth::run(folder()?.path())?);
+        figures.extend(library::scope::run(folder()?.path())?);
     } else if !args.large {
         figures.extend(library::project::run(folder()?.path())?);
     }

@@ -8,6 +8,7 @@ use crate::{crate_sources, refuse};
 const LIBRARY: &[&str] = &[
     "wunderblock",
     "wunderblock-core",
+    "wunderblock-embed",
     "wunderblock-index",
     "wunderblock-redact",
     "wunderblock-reduce",

@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 use std::ffi::OsString;
+use wunderblock::ReachChoice;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
@@ -10,6 +11,7 @@ use std::ffi::OsString;
   wunderblock init --digest          new sessions begin with a digest of the agent's last ones in the project
   wunderblock init --digest=all      the same, of the last sessions of all agents
   wunderblock init --recall          prompts also get passages of the project's past sessions that bear on them
+  wunderblock init --reach tenant    the agent's tools see the sessions of all projects, not only of its own
   wunderblock init --run-commands    long output of the agent's commands is shortened, and kept whole in the ledger
   wunderblock init --undo            remove the entries; files that nobody changed since get their bytes back
 
@@ -25,6 +27,8 @@ pub(crate) struct Init {
     /// get none
     #[arg(long, conflicts_with = "undo")]
     pub(crate) recall: bool,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
     /// Run the agent's shell commands through `wunderblock run`; the agent asks for permission for the new command, so
     /// rules that allow a command by its beginning do not apply to it
     #[arg(long, conflicts_with = "undo")]
@@ -55,6 +59,59 @@ pub(crate) struct DigestArgs {
     /// Answer the start of a new session with nothing, which is the default
     #[arg(long)]
     no_digest: bool,
+}
+
+/// How far an agent sees.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub(crate) struct ReachArgs {
+    /// Sessions that the agent's tools, and passages and digests for it, come from [default: those of your user in the
+    /// project]: of the whole project, or of all projects
+    #[arg(long, value_enum, value_name = "REACH")]
+    reach: Option<ReachArg>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReachArg {
+    /// Sessions of all users in the project
+    Project,
+    /// Sessions of all projects and users
+    Tenant,
+}
+
+impl ReachArgs {
+    /// All choices.
+    pub(crate) const ALL: [Self; 3] = [
+        Self { reach: None },
+        Self { reach: Some(ReachArg::Project) },
+        Self { reach: Some(ReachArg::Tenant) },
+    ];
+
+    /// Returns the choice as data.
+    pub(crate) const fn choice(self) -> ReachChoice {
+        match self.reach {
+            None => ReachChoice::Own,
+            Some(ReachArg::Project) => ReachChoice::Project,
+            Some(ReachArg::Tenant) => ReachChoice::Tenant,
+        }
+    }
+
+    /// Returns the option for this choice, if it has one.
+    pub(crate) const fn option(self) -> Option<&'static str> {
+        match self.reach {
+            None => None,
+            Some(ReachArg::Project) => Some("--reach=project"),
+            Some(ReachArg::Tenant) => Some("--reach=tenant"),
+        }
+    }
+
+    /// Describes the choice to a person.
+    pub(crate) const fn words(self) -> &'static str {
+        match self.reach {
+            None => "the agent sees past sessions of this user in its project; `--reach` widens that",
+            Some(ReachArg::Project) => "the agent sees past sessions of all users in its project",
+            Some(ReachArg::Tenant) => "the agent sees past sessions of all projects and users",
+        }
+    }
 }
 
 /// Sessions that a digest is made of.
@@ -138,6 +195,8 @@ pub(crate) struct Hook {
     /// Answer a prompt with passages of past sessions that bear on it
     #[arg(long)]
     pub(crate) recall: bool,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
     /// Answer a shell command with the same command through `wunderblock run`
     #[arg(long)]
     pub(crate) run_commands: bool,
@@ -174,6 +233,8 @@ pub(crate) struct Wrap {
     /// Answer a prompt with passages of the project's past sessions that bear on it
     #[arg(long)]
     pub(crate) recall: bool,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
     /// Run the agent's shell commands through `wunderblock run`
     #[arg(long)]
     pub(crate) run_commands: bool,

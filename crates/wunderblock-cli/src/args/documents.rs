@@ -17,6 +17,9 @@ pub(crate) struct Index {
     /// Files, or folders with all that is in them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+    /// User of the documents [default: `user` in the settings]
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -9,6 +9,7 @@ use clap::{Args as ClapArgs, ValueEnum};
   wunderblock sessions             the latest 50
   wunderblock sessions 3f9c        ids that begin with 3f9c
   wunderblock sessions -v          whole ids, and the files they were read from
+  wunderblock sessions --project . those of this folder's repository, wherever it is checked out
   wunderblock sessions --json      one JSON object per line
 
 ID~2 is a branch of ID: the session was rewound and went on from there.")]
@@ -16,6 +17,9 @@ pub(crate) struct Sessions {
     /// Beginning of the ids
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
+    /// Only this session, with its branches, its sub-agents and their outputs
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) filter: SessionFilterArgs,
     /// Maximum number of sessions
@@ -35,7 +39,7 @@ without a known price are counted, never guessed. For one session, `cost` also s
 one before, if both are known, and which tools ran.")]
 pub(crate) struct Cost {
     /// Only this session
-    #[arg(value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
+    #[arg(value_name = "SESSION", conflicts_with_all = ["project", "user", "agent", "run", "tag"])]
     pub(crate) session: Option<String>,
     /// Grouping of the rows
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = CostBy::Day)]
@@ -79,7 +83,7 @@ pub(crate) enum CostBy {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock search flaky test timeout
+  wunderblock search why did the build fail
   wunderblock search 'timeout -retry \"connection refused\"'
   wunderblock search 数据库 --newest
   wunderblock search migration --project . --since 2w --role user
@@ -88,7 +92,7 @@ pub(crate) enum CostBy {
 +word is required, -word excluded, \"several words\" must stand in a row; quote them for the shell. The index holds
 redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
 pub(crate) struct Search {
-    /// Words to search for
+    /// A question, or words to search for
     #[arg(required = true, value_name = "QUERY", num_args = 1..)]
     pub(crate) query: Vec<String>,
     #[command(flatten)]
@@ -99,9 +103,12 @@ pub(crate) struct Search {
     /// Latest first, and all words required, instead of best first
     #[arg(long)]
     pub(crate) newest: bool,
-    /// Maximum number of hits
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
+    /// Maximum number of hits [default: 10, with --tokens 200]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Maximum number of tokens of all texts together: the best hits that fit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) tokens: Option<u64>,
     /// Show this many messages before and after each hit, a line each
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) context: u64,

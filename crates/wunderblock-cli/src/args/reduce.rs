@@ -66,7 +66,7 @@ fn kinds() -> clap::builder::PossibleValuesParser {
   wunderblock run --session 7d1 --heartbeat 30 -- make world
 
 Output into a pipe or a file is shortened; output on a terminal passes through whole. Either way the
-session `outputs` keeps all of it, even if `run` is killed. The exit code is that of the command;
+project's session `outputs-…` keeps all of it, even if `run` is killed. The exit code is that of the command;
 stdout and stderr stay apart unless both go to one place; signals reach the command, and a closed
 reader ends it. A command that runs longer than a second shows its first lines immediately. One line
 on stderr reports the saving, `12,431 → 812 tokens · wb:3f9c1a7b`, except with -q.")]

@@ -36,12 +36,18 @@ impl FormatArg {
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Only some sessions")]
 pub(crate) struct SessionFilterArgs {
-    /// Only this project: a folder, with the worktrees and subfolders of its repository, or a name
+    /// Only this project: a folder (`.` is this one), which names its repository with all worktrees and clones, or a name
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
+    /// Only this user
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
     /// Only this agent, such as codex
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+    /// Only this run inside a session, by the name that its recorder gave
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
     /// Only sessions with this tag; several tags must all be there
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
@@ -54,7 +60,7 @@ pub(crate) struct SessionFilterArgs {
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct SearchedArgs {
     /// Only this session
-    #[arg(long, value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["project", "user", "agent", "run", "tag"])]
     pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) sessions: SessionFilterArgs,

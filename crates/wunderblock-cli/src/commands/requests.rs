@@ -4,6 +4,7 @@ pub(crate) mod agent_view;
 pub(crate) mod build;
 pub(crate) mod compact;
 pub(crate) mod diff;
+pub(crate) mod eval;
 pub(crate) mod find;
 pub(crate) mod leaving;
 pub(crate) mod replay;

@@ -1,7 +1,8 @@
 //! Filters of sessions and messages, as the arguments give them.
 
 use crate::args::{Global, MessageFilterArgs, RoleArg, SearchedArgs, SessionFilterArgs};
-use crate::output::console::zone;
+use crate::drawing::terminal::clean;
+use crate::output::console::{say, zone};
 use crate::output::exit::Failure;
 use crate::resolve::lookup::lookup;
 use wunderblock::Engine;
@@ -9,16 +10,36 @@ use wunderblock::store::{EventFilter, StreamFilter};
 use wunderblock_core::id::StreamId;
 use wunderblock_settings::filter::{self, MessageChoice, SessionChoice, Speaker, message_filter};
 
-/// Returns the filter of sessions.
-pub(crate) fn session_filter(wanted: &SessionFilterArgs, prefix: &str) -> Result<StreamFilter, Failure> {
-    let choice = SessionChoice {
-        prefix: prefix.to_owned(),
+/// Returns the choice of sessions as data.
+pub(crate) fn session_choice(wanted: &SessionFilterArgs) -> SessionChoice {
+    SessionChoice {
         project: wanted.project.clone(),
+        user: wanted.user.clone(),
         agent: wanted.agent.clone(),
+        run: wanted.run.clone(),
         tags: wanted.tag.clone(),
         since: wanted.since.clone(),
-    };
-    Ok(filter::session_filter(&choice, zone)?)
+        ..SessionChoice::default()
+    }
+}
+
+/// Returns the filter of sessions.
+pub(crate) fn session_filter(choice: &SessionChoice) -> Result<StreamFilter, Failure> {
+    Ok(filter::session_filter(choice, zone)?)
+}
+
+/// Says which of the conditions no session passes, if no session passes all of them. Returns whether it said something.
+pub(crate) async fn tell_unmatched(
+    global: &Global,
+    engine: &Engine,
+    choice: &SessionChoice,
+) -> Result<bool, Failure> {
+    let unmatched =
+        filter::unmatched(engine, choice, zone).await?.filter(|_| *choice != SessionChoice::default());
+    if let Some(text) = &unmatched {
+        say(global, &format!("{}; `wunderblock sessions` lists all of them", clean(text)));
+    }
+    Ok(unmatched.is_some())
 }
 
 /// The session, the sessions and the messages that a search considers.
@@ -34,7 +55,7 @@ pub(crate) async fn searched(
         Some(text) => Some(lookup(global).known(engine, text).await?.id().clone()),
         None => None,
     };
-    let sessions = session_filter(&wanted.sessions, "")?;
+    let sessions = session_filter(&session_choice(&wanted.sessions))?;
     let messages = message_filter(&choice(&wanted.messages), &sessions);
     Ok((session, sessions, messages))
 }

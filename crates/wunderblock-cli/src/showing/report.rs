@@ -76,6 +76,8 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
         notes.push(format!("the lane took a step with this request: {}", step.label()));
     }
     notes.extend(outside::notes(built));
+    let missing = built.draft.asked.iter().filter_map(|asked| Some((&asked.name, asked.missing()?)));
+    notes.extend(missing.map(|(name, why)| format!("asked for {}, which is not shown: {why}", clean(name))));
     notes.extend(uncovered(built));
     if built.draft.ends_with_reply {
         notes.push(ENDS_WITH_REPLY.to_owned());

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Documents whose commands are run, in this order; documents that erase content come last.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 19] = [
     "README.md",
     "docs/agents.md",
     "docs/context.md",
@@ -17,6 +17,7 @@ const DOCUMENTS: [&str; 18] = [
     "docs/reduce.md",
     "docs/mcp.md",
     "docs/simulate.md",
+    "docs/eval.md",
     "docs/sources.md",
     "docs/live.md",
     "docs/library.md",
@@ -129,6 +130,8 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
     }
     let chat = "[{\"role\":\"user\",\"content\":\"hi\"},{\"role\":\"assistant\",\"content\":\"ho\"}]";
     desk.write("chat.json", chat);
+    let set = std::fs::read(root().join("fixtures/recall/chats/07.json")).unwrap();
+    desk.write("locomo/07.json", &set);
     let log: String = (0..2_000).map(|line| format!("step {line} of 2000: no timeout\n")).collect();
     let conversation = json!({
         "uuid": "6f1c2a4e-0b7d-4c55-9d0e-2f6a1b3c4d5e", "name": "The gate", "created_at": "2026-11-20T08:06:54.015Z",

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "import",
     "append",
     "sessions",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 31] = [
     "context",
     "explain",
     "simulate",
+    "eval",
     "compact",
     "undo",
     "pin",
@@ -83,7 +84,7 @@ fn flags_keep_their_names() {
         "--now",
     ];
     let request = [&request[..], &sources].concat();
-    let table: [(&str, &[&str]); 19] = [
+    let table: [(&str, &[&str]); 20] = [
         ("import", &["--format", "--no-index"]),
         ("append", &[]),
         ("sessions", &["--limit"]),
@@ -106,6 +107,7 @@ fn flags_keep_their_names() {
                 "--per-turn",
             ],
         ),
+        ("eval", &["locomo", "sessions"]),
         ("replay", &["--at", "--out"]),
         ("diff", &[]),
         ("read", &["--lines", "--bytes", "--json-path", "--page"]),

@@ -340,6 +340,7 @@ impl FullPreamble {
                 body: block.text,
                 what: block.name,
                 why: block.reason.label().into(),
+                part_of: None,
             });
         }
         (tail, findings)
@@ -381,6 +382,7 @@ impl FullPreamble {
             body: (input.pack)(text),
             what: AGENT_CHANGES.into(),
             why: "".into(),
+            part_of: None,
         };
         if view.lane().last_injected(said.section, &said.what).is_some_and(|(_, last)| *last == said.body) {
             return Ok(None);

@@ -143,16 +143,43 @@ pub(crate) enum WholeText {
 /// says where the rest can be read: `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
 pub(crate) fn ends(text: &str, front: usize, back: usize, whole: WholeText) -> String {
     let (head, tail) = (head(text, front), tail(text, back));
-    let (from, to) = (head.len(), text.len().saturating_sub(tail.len()).max(head.len()));
+    let mark = mark(head.len(), text.len().saturating_sub(tail.len()).max(head.len()), whole);
+    format!("{head}\n{mark}\n{tail}")
+}
+
+/// Returns the lines around a stretch of a text, at most about `keep` bytes, with marks in place of what precedes and
+/// follows.
+pub(crate) fn around(text: &str, stretch: (Bytes, Bytes), keep: Bytes, whole: WholeText) -> String {
+    let place = |at: u64| text.floor_char_boundary(usize::try_from(at).unwrap_or(usize::MAX));
+    let from = place(stretch.0.0);
+    let to = place(stretch.1.0.min(stretch.0.0.saturating_add(keep.0))).max(from);
+    let beside = keep.0.saturating_sub((to - from) as u64) / 2;
+    let (first, last) = (place((from as u64).saturating_sub(beside)), place(to as u64 + beside));
+    let lines_from = || text.get(first..from).and_then(|before| before.find('\n')).map(|at| first + at + 1);
+    let lines_to = || text.get(to..last).and_then(|after| after.rfind('\n')).map(|at| to + at + 1);
+    let first = if first == 0 { 0 } else { lines_from().unwrap_or(first) };
+    let last = if last == text.len() { last } else { lines_to().unwrap_or(last) };
+    let mut shown = text.get(first..last).unwrap_or_default().to_owned();
+    if first > 0 {
+        shown.insert_str(0, &format!("{}\n", mark(0, first, whole)));
+    }
+    if last < text.len() {
+        let end = if shown.ends_with('\n') { "" } else { "\n" };
+        shown.push_str(&format!("{end}{}", mark(last, text.len(), whole)));
+    }
+    shown
+}
+
+/// Returns the mark in place of a stretch of a text.
+fn mark(from: usize, to: usize, whole: WholeText) -> String {
     let gone = grouped((to - from) as u64);
-    let mark = match whole {
-        WholeText::Body(handle) => format!("… {}#B{from}-{to}: {gone} bytes", handle.short()),
-        WholeText::Position(stream, at) => format!("… {}#{at}: {gone} bytes", stream.short()),
-        WholeText::Nowhere => format!("… {gone} bytes"),
-        WholeText::Old(Some(handle)) => format!("{gone} bytes left out · {handle}"),
-        WholeText::Old(None) => format!("{gone} bytes left out"),
-    };
-    format!("{head}\n⟨{mark}⟩\n{tail}")
+    match whole {
+        WholeText::Body(handle) => format!("⟨… {}#B{from}-{to}: {gone} bytes⟩", handle.short()),
+        WholeText::Position(stream, at) => format!("⟨… {}#{at}: {gone} bytes⟩", stream.short()),
+        WholeText::Nowhere => format!("⟨… {gone} bytes⟩"),
+        WholeText::Old(Some(handle)) => format!("⟨{gone} bytes left out · {handle}⟩"),
+        WholeText::Old(None) => format!("⟨{gone} bytes left out⟩"),
+    }
 }
 
 /// Returns a part with its bodies inline. An erased body is replaced by a mark that says so. Thinking is dropped if

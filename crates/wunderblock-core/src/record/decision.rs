@@ -271,6 +271,9 @@ pub struct Injection {
     pub what: Box<str>,
     /// Reason why the text enters.
     pub why: Box<str>,
+    /// Body of which the text is a part, if the whole text was too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<Handle>,
 }
 
 fn recall() -> Section {
@@ -297,7 +300,7 @@ impl Injection {
     #[must_use]
     pub fn is_new(&self) -> bool {
         let holds_none = self.from_stream.is_some() && self.from_seq == Seq::START;
-        self.section != Section::Recall || holds_none
+        self.section != Section::Recall || holds_none || self.part_of.is_some()
     }
 }
 

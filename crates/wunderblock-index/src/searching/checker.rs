@@ -2,7 +2,7 @@
 
 use crate::searching::query::{Clause, ClauseRule, ParsedQuery, Phrase};
 use crate::searching::request::SearchError;
-use crate::storing::header::DocKey;
+use crate::storing::docs::DocKey;
 
 /// Checks a query's phrases against texts.
 pub(crate) struct Checker<'a, C> {

@@ -3,12 +3,12 @@
 //! If a text contains the string, one of its terms contains each word of the string: a word is folded in the same way
 //! everywhere, and an identifier is a term as a whole. The terms are searched for these *fragments*, so a search for a
 //! string that occurs nowhere reads the terms instead of the texts. Two properties of terms are taken into account:
-//! an ending may be missing ([`crate::storing::words`]), and a word may be cut off.
+//! an ending may be missing ([`crate::words`]), and a word may be cut off.
 
 use crate::storing::block::{BlockTerms, TermBlock};
 use crate::storing::frame::SegmentError;
 use crate::storing::header::Header;
-use crate::storing::words::{Lexeme, MAX_TERM_BYTES, cut, pairs};
+use crate::words::{Lexeme, MAX_TERM_BYTES, cut, pairs};
 use memchr::memmem::Finder;
 
 /// Maximum number of fragments: a document's fragments are the bits of a byte.
@@ -28,7 +28,7 @@ pub struct Fragments {
     wildcard: &'static str,
 }
 
-/// A document by its number in its segment, and the fragments that it contains as bits.
+/// A document by its place among [`Header::docs`], and the fragments that it contains as bits.
 pub type DocFragments = (u32, u8);
 
 impl Fragments {
@@ -95,7 +95,8 @@ impl Fragments {
             let block = TermBlock::of(terms)?;
             for (at, bits) in wanted {
                 let postings = block.postings(at, header.len() as u32)?;
-                found.extend(postings.iter().map(|posting| (posting.doc, bits)));
+                let docs = postings.iter().filter_map(|row| header.docs.doc_of.get(row.doc as usize));
+                found.extend(docs.map(|doc| (*doc, bits)));
             }
         }
         Ok(found)
@@ -108,7 +109,7 @@ impl Fragments {
     }
 }
 
-/// Returns a word without an ending that the terms of longer words may lack ([`crate::storing::words`], plurals): `s`, and `ie`
+/// Returns a word without an ending that the terms of longer words may lack ([`crate::words`], plurals): `s`, and `ie`
 /// and `ies`, of which the word may have only the beginning.
 fn without_ending(word: &[u8]) -> &[u8] {
     match word {

@@ -1,5 +1,6 @@
 //! How an index is searched: queries, the documents in scope, and their ranks.
 
+pub(crate) mod asked;
 pub(crate) mod checker;
 pub mod fragments;
 pub mod query;
@@ -10,3 +11,4 @@ pub mod scope;
 pub mod score;
 pub mod search;
 pub mod tail;
+pub(crate) mod term;

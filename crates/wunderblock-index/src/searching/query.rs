@@ -11,8 +11,10 @@
 //! the score. An excluded word also needs the whole term, so that `-parse_config` does not exclude texts that merely
 //! contain both pieces.
 
+use crate::searching::asked::{AskedTerms, WordForm};
+use crate::searching::term::Term;
 use crate::storing::header::Header;
-use crate::storing::words::{Lexeme, cut, pairs, stem};
+use crate::words::{Lexeme, cut};
 use std::collections::{BTreeSet, HashSet};
 
 /// Maximum number of distinct terms in a query. Use [`ParsedQuery::from_text`] for longer texts. The overflow bounds
@@ -79,15 +81,6 @@ pub struct ParsedQuery {
     pub(crate) terms: Vec<Term>,
     pub(crate) clauses: Vec<Clause>,
     left_out: usize,
-}
-
-/// A term to look up.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Term {
-    pub(crate) bytes: Box<[u8]>,
-    /// Whether the term represents all terms that begin with it. True for a single character of a script without
-    /// spaces.
-    pub(crate) prefix: bool,
 }
 
 /// Effect of a clause on the result.
@@ -170,6 +163,11 @@ impl ParsedQuery {
     /// Fails if the query contains nothing to look for, or exceeds [`MAX_QUERY_BYTES`], [`MAX_QUERY_WORDS`] or
     /// [`MAX_QUERY_TERMS`].
     pub fn parse(query: &str) -> Result<Self, QueryError> {
+        Self::parse_as(query, WordForm::Written)
+    }
+
+    /// Parses a line of words and operators. Words without an operator are looked for in a form.
+    pub(crate) fn parse_as(query: &str, form: WordForm) -> Result<Self, QueryError> {
         if query.len() > MAX_QUERY_BYTES {
             return Err(QueryError::TooManyBytes { bytes: query.len() });
         }
@@ -177,7 +175,7 @@ impl ParsedQuery {
         let mut rest = query.trim_start();
         while !rest.is_empty() {
             let (raw, tail) = split(rest)?;
-            match RawClause::new(raw) {
+            match RawClause::new(raw, form) {
                 Some(clause) if !clause.needs.is_empty() => parsed.push(clause),
                 Some(_) if raw.starts_with(['+', '-', '"']) && raw.contains('"') => {
                     return Err(QueryError::EmptyClause { clause: raw.to_owned() });
@@ -207,6 +205,11 @@ impl ParsedQuery {
     /// # Errors
     /// Fails if the text does not contain a letter or a digit.
     pub fn from_text(text: &str) -> Result<Self, QueryError> {
+        Self::from_text_as(text, WordForm::Written)
+    }
+
+    /// Uses a text as a query without operators, and looks for its words in a form.
+    pub(crate) fn from_text_as(text: &str, form: WordForm) -> Result<Self, QueryError> {
         let (mut parsed, mut left_out) = (Vec::new(), 0);
         let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());
         for word in text.split_whitespace().filter(|word| words.insert(*word)) {
@@ -214,7 +217,7 @@ impl ParsedQuery {
                 left_out += 1;
                 continue;
             }
-            let clause = RawClause::word(word, ClauseRule::Optional);
+            let clause = RawClause::word(word, ClauseRule::Optional, form);
             let new: HashSet<Term> = clause.all().filter(|term| !terms.contains(*term)).cloned().collect();
             if terms.len() + new.len() > MAX_QUERY_TERMS {
                 left_out += 1;
@@ -242,15 +245,16 @@ impl ParsedQuery {
     #[must_use]
     pub fn blocks(&self, header: &Header) -> Vec<u32> {
         let mut blocks = BTreeSet::new();
-        for Term { bytes, prefix } in &self.terms {
+        for term in &self.terms {
+            let bytes = &term.bytes;
             let mut number = header.block_of(bytes).unwrap_or(0);
             while let Some(first) = header.first_terms.get(number as usize) {
-                let inside = *prefix && first.starts_with(bytes);
+                let inside = term.is_range() && first.starts_with(bytes);
                 if **first > **bytes && !inside {
                     break;
                 }
                 blocks.insert(number);
-                if !*prefix {
+                if !term.is_range() {
                     break;
                 }
                 number += 1;
@@ -319,7 +323,7 @@ struct RawClause {
 
 impl RawClause {
     /// Parses a clause. Returns `None` if the text is empty.
-    fn new(raw: &str) -> Option<Self> {
+    fn new(raw: &str, form: WordForm) -> Option<Self> {
         let mut chars = raw.chars();
         let sign = chars.next()?;
         let operand = chars.as_str();
@@ -330,18 +334,22 @@ impl RawClause {
             _ => (ClauseRule::Optional, raw),
         };
         let Some(quoted) = body.strip_prefix('"').and_then(|body| body.strip_suffix('"')) else {
-            return Some(Self::word(body, need));
+            let form = if need == ClauseRule::Optional { form } else { WordForm::Written };
+            return Some(Self::word(body, need, form));
         };
         let need = if need == ClauseRule::MustNot { ClauseRule::MustNot } else { ClauseRule::Must };
-        let AskedTerms { pieces, wholes } = AskedTerms::of(quoted);
+        let AskedTerms { pieces, wholes } = AskedTerms::of(quoted, WordForm::Written);
         let scored =
             if need == ClauseRule::MustNot { Vec::new() } else { [pieces.as_slice(), &wholes].concat() };
         // Phrases are checked in the text. A phrase may begin inside an identifier, so whole terms are not required.
         Some(Self { text: quoted.into(), need, needs: pieces, scored, phrase: Some(Phrase::new(quoted)) })
     }
 
-    fn word(text: &str, need: ClauseRule) -> Self {
-        let AskedTerms { pieces, wholes } = AskedTerms::of(text);
+    fn word(text: &str, need: ClauseRule, form: WordForm) -> Self {
+        let AskedTerms { pieces, wholes } = AskedTerms::of(text, form);
+        // A question is typed with punctuation, which no text has around the word.
+        let text =
+            if form == WordForm::Stem { text.trim_matches(|c: char| !c.is_alphanumeric()) } else { text };
         let all = [pieces.as_slice(), &wholes].concat();
         let (needs, scored) = if need == ClauseRule::MustNot { (all, Vec::new()) } else { (pieces, all) };
         Self { text: text.into(), need, needs, scored, phrase: None }
@@ -357,32 +365,6 @@ impl RawClause {
     }
 }
 
-/// Terms of a text in a query.
-#[derive(Default)]
-struct AskedTerms {
-    pieces: Vec<Term>,
-    /// Whole terms of identifiers.
-    wholes: Vec<Term>,
-}
-
-impl AskedTerms {
-    fn of(text: &str) -> Self {
-        let mut terms = Self::default();
-        let exact = |bytes: &[u8]| Term { bytes: bytes.into(), prefix: false };
-        cut(text, |part| match part {
-            Lexeme::Piece(word) => stem(word, &mut |term: &[u8]| terms.pieces.push(exact(term))),
-            Lexeme::Whole(word) => stem(word, &mut |term: &[u8]| terms.wholes.push(exact(term))),
-            Lexeme::Run(run) => {
-                let last = pairs(run, &mut |pair: &[u8]| terms.pieces.push(exact(pair)));
-                if last.len() == run.len() {
-                    terms.pieces.push(Term { bytes: last.as_bytes().into(), prefix: true });
-                }
-            }
-        });
-        terms
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -393,10 +375,7 @@ mod tests {
             Err(error) => return error.to_string(),
         };
         let names = |places: &[usize]| {
-            let name = |at: &usize| {
-                let term = &query.terms[*at];
-                format!("{}{}", String::from_utf8_lossy(&term.bytes), if term.prefix { "*" } else { "" })
-            };
+            let name = |at: &usize| query.terms[*at].shown();
             places.iter().map(name).collect::<Vec<_>>().join(",")
         };
         let clause = |clause: &Clause| {

@@ -5,7 +5,7 @@ use crate::searching::query::{ClauseRule, ParsedQuery, Phrase};
 use crate::searching::reader::{PostingsReader, PostingsSource, all_of, exclude, exclusions, tally};
 use crate::searching::request::{DocHit, IndexSearch, SearchError};
 use crate::searching::score::{HitStrength, Statistics, cover, strength, weigh};
-use crate::storing::header::DocKey;
+use crate::storing::docs::DocKey;
 use crate::storing::postings::Postings;
 use std::cmp::Reverse;
 

@@ -1,11 +1,12 @@
 //! Reads the postings of a search: from stored segments, block by block, and from the tail.
 
-use crate::searching::query::{Clause, ClauseRule, ParsedQuery, Term};
+use crate::searching::query::{Clause, ClauseRule, ParsedQuery};
 use crate::searching::request::SearchError;
 use crate::searching::scope::Visible;
 use crate::storing::block::TermBlock;
+use crate::storing::docs::{DocKey, Docs};
 use crate::storing::frame::SegmentError;
-use crate::storing::header::{DocKey, Docs, Header};
+use crate::storing::header::Header;
 use crate::storing::postings::{self, Postings};
 
 /// A segment or the tail, with the visible part of its documents.
@@ -46,8 +47,22 @@ impl<F> PostingsReader<F> {
         Self { fetch, block: None }
     }
 
-    /// Returns the postings of a term, or `None` if the source does not contain it.
+    /// Returns the postings of a term by document, or `None` if the source does not contain it.
     pub(crate) fn postings<E, B>(
+        &mut self,
+        source: &PostingsSource<'_>,
+        query: &ParsedQuery,
+        at: usize,
+    ) -> Result<Option<Postings>, SearchError<E>>
+    where
+        F: FnMut(usize, u32) -> Result<B, E>,
+        B: AsRef<[u8]>,
+    {
+        Ok(self.rows(source, query, at)?.map(|rows| source.docs.by_document(rows)))
+    }
+
+    /// Returns the postings of a term by row, or `None` if the source does not contain it.
+    pub(crate) fn rows<E, B>(
         &mut self,
         source: &PostingsSource<'_>,
         query: &ParsedQuery,
@@ -61,24 +76,26 @@ impl<F> PostingsReader<F> {
             Origin::Tail(postings) => return Ok(postings.get(at).filter(|found| found.docs > 0).cloned()),
             Origin::Segment(segment, header) => (segment, header),
         };
-        let Some(Term { bytes, prefix }) = query.terms.get(at) else { return Ok(None) };
-        let limit = header.len() as u32;
-        // The terms with a given prefix may begin in the middle of a block and continue over several blocks.
+        let Some(term) = query.terms.get(at) else { return Ok(None) };
+        let (bytes, is_range, limit) = (&term.bytes, term.is_range(), header.len() as u32);
+        // The entries of a term may begin in the middle of a block and continue over several blocks.
         let mut number = header.block_of(bytes).unwrap_or(0);
         let mut found: Vec<Postings> = Vec::new();
         while let Some(first) = header.first_terms.get(number as usize) {
-            if **first > **bytes && !(*prefix && first.starts_with(bytes)) {
+            if **first > **bytes && !(is_range && first.starts_with(bytes)) {
                 break;
             }
             let block = self.block(segment, number, first)?;
             let mut place = block.seek(bytes);
             while place < block.len()
-                && (block.term(place) == &**bytes || *prefix && block.term(place).starts_with(bytes))
+                && (block.term(place) == &**bytes || is_range && block.term(place).starts_with(bytes))
             {
-                found.push(block.postings(place, limit)?);
+                if term.has(block.term(place)) {
+                    found.push(block.postings(place, limit)?);
+                }
                 place += 1;
             }
-            if !*prefix || place < block.len() {
+            if !is_range || place < block.len() {
                 break;
             }
             number += 1;

@@ -3,8 +3,8 @@
 use crate::searching::query::ParsedQuery;
 use crate::searching::scope::DocScope;
 use crate::searching::score::HitStrength;
+use crate::storing::docs::DocKey;
 use crate::storing::frame::SegmentError;
-use crate::storing::header::DocKey;
 
 /// Order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

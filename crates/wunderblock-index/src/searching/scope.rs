@@ -1,7 +1,7 @@
 //! Scopes: the documents that a searcher may see. All other documents are excluded, even from the statistics.
 
 use crate::searching::score::Statistics;
-use crate::storing::header::{DocKey, Docs, StreamSpan};
+use crate::storing::docs::{Doc, DocKey, Docs, StreamSpan};
 use std::ops::RangeInclusive;
 
 /// A set of documents: everything, or ranges of positions in streams, such as a session with its ancestors, or all
@@ -84,7 +84,7 @@ impl DocScope {
             return (if none { Visible::Nothing } else { Visible::All }, sums);
         }
         sums = Statistics::default();
-        let mut look = |doc: &crate::storing::header::Doc| {
+        let mut look = |doc: &Doc| {
             let visible = self.contains(doc.key());
             if visible {
                 sums.docs += 1;
@@ -118,7 +118,7 @@ impl Visible {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storing::header::Doc;
+    use crate::storing::docs::{DocsWriter, Row};
 
     proptest::proptest! {
         #[test]
@@ -127,10 +127,14 @@ mod tests {
             docs in proptest::collection::vec((0u32..4, 0u64..14, 0u32..9), 0..20),
         ) {
             let scope = DocScope::of(ranges.iter().map(|(stream, from, to)| (*stream, *from..=*to)));
-            let docs: Vec<Doc> = docs.into_iter().map(|(stream, seq, len)| Doc { seq, stream, len }).collect();
-            let (visible, sums) = scope.look(&Docs::new(docs.clone()));
+            let mut writer = DocsWriter::default();
+            for (stream, seq, len) in docs {
+                writer.push(DocKey { stream, seq }, Row { len, ..Row::WHOLE });
+            }
+            let docs = writer.finish();
+            let (visible, sums) = scope.look(&docs);
             let mut expected = Statistics::default();
-            for (at, doc) in (0..).zip(&docs) {
+            for (at, doc) in (0..).zip(&docs.all) {
                 let seen = ranges.iter().any(|(s, from, to)| *s == doc.stream && (*from..=*to).contains(&doc.seq));
                 assert_eq!(scope.contains(doc.key()), seen);
                 assert_eq!(visible.has(at), seen);

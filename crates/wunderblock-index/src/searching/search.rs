@@ -18,7 +18,8 @@ use crate::searching::request::{DocHit, IndexSearch, SearchError, SearchOrder};
 use crate::searching::scope::Visible;
 use crate::searching::score::{HitStrength, Statistics};
 use crate::searching::tail::Tail;
-use crate::storing::header::{DocKey, Header};
+use crate::storing::docs::DocKey;
+use crate::storing::header::Header;
 use crate::storing::postings::Postings;
 
 /// Finds documents.

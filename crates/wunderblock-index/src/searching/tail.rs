@@ -4,11 +4,14 @@
 //! indexed yet count in the statistics and are scored by the same formula as indexed documents, so their hits are
 //! ranked correctly among the indexed ones.
 
+use crate::passages::passages;
+use crate::passages::voice::Voice;
 use crate::searching::query::ParsedQuery;
+use crate::searching::term::Term;
+use crate::storing::docs::{DocKey, Docs, DocsWriter, Row};
 use crate::storing::frame::SegmentError;
-use crate::storing::header::{Doc, DocKey, Docs};
 use crate::storing::postings::{Posting, Postings};
-use crate::storing::words::terms;
+use crate::words::terms;
 use std::collections::HashMap;
 
 /// Documents after the newest segment, with their postings for the terms of one query.
@@ -20,35 +23,30 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Scans the texts of documents, oldest first, for the terms of a query, in one pass.
+    /// Scans the whole texts of documents, oldest first, for the terms of a query, in one pass.
     #[must_use]
     pub fn scan<'t, T>(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, T)>) -> Self
     where
         T: IntoIterator<Item = &'t str>,
     {
-        let counter = TermCounter::of(query);
-        let documents = documents.into_iter().map(|(key, texts)| {
-            let mut counts = TermCounts::default();
-            texts.into_iter().for_each(|text| counter.count(text, &mut counts));
-            (key, counts)
-        });
-        Self::of(query, documents)
+        let mut writer = TailWriter::of(query);
+        for (key, texts) in documents {
+            texts.into_iter().for_each(|text| writer.add_text(text));
+            writer.end_document(key);
+        }
+        writer.finish()
     }
 
-    /// Returns the tail of documents, oldest first, whose terms are counted.
+    /// Returns the tail of documents of whole texts, oldest first, whose terms are counted.
     #[must_use]
     pub fn of(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, TermCounts)>) -> Self {
-        let mut postings = vec![Postings::default(); query.terms.len()];
-        let mut docs = Vec::new();
-        for (number, (key, counts)) in (0u32..).zip(documents) {
-            for (count, postings) in counts.counts.iter().zip(&mut postings) {
-                if *count > 0 {
-                    postings.push(Posting { doc: number, count: *count });
-                }
-            }
-            docs.push(Doc { seq: key.seq, stream: key.stream, len: counts.len });
+        let mut writer = TailWriter::of(query);
+        for (key, counts) in documents {
+            writer.counts = counts;
+            writer.end_row(&Row::WHOLE);
+            writer.docs.end_document(key, &mut writer.rows);
         }
-        Self { docs: Docs::new(docs), postings }
+        writer.finish()
     }
 
     /// Joins tails of one query, oldest first. The texts of the tails do not have to be in memory at the same time.
@@ -57,16 +55,88 @@ impl Tail {
     /// Fails if there are more documents than can be numbered.
     pub fn join(query: &ParsedQuery, tails: Vec<Self>) -> Result<Self, SegmentError> {
         let malformed = SegmentError::Malformed { what: "there are too many documents to scan" };
-        let mut docs: Vec<Doc> = Vec::new();
+        let mut docs = DocsWriter::default();
         let mut postings = vec![Postings::default(); query.terms.len()];
         for tail in tails {
-            let (shift, limit) = (docs.len() as u32, tail.docs.all.len() as u32);
+            let (shift, limit) = (docs.docs().rows.len() as u32, tail.docs.rows.len() as u32);
             for (to, from) in postings.iter_mut().zip(&tail.postings).filter(|(_, from)| from.docs > 0) {
                 to.append(from.docs, &from.bytes, shift, limit).ok_or(malformed)?;
             }
-            docs.extend_from_slice(&tail.docs.all);
+            tail.docs.keyed().for_each(|(key, row)| docs.copy(&tail.docs, key, row));
+            // A text that is kept as bytes has the key of the message in its place.
+            docs.close();
         }
-        Ok(Self { docs: Docs::new(docs), postings })
+        Ok(Self { docs: docs.finish(), postings })
+    }
+}
+
+/// Scans documents for the terms of a query, oldest first, in the way in which a segment is built from them.
+pub struct TailWriter<'q> {
+    counter: TermCounter<'q>,
+    docs: DocsWriter,
+    postings: Vec<Postings>,
+    /// Complete rows of the current document.
+    rows: Vec<Row>,
+    counts: TermCounts,
+    /// Whether the current row is one of whole texts.
+    is_whole: bool,
+}
+
+impl<'q> TailWriter<'q> {
+    /// Creates an empty writer.
+    #[must_use]
+    pub fn of(query: &'q ParsedQuery) -> Self {
+        Self {
+            counter: TermCounter::of(query),
+            docs: DocsWriter::default(),
+            postings: vec![Postings::default(); query.terms.len()],
+            rows: Vec::new(),
+            counts: TermCounts::default(),
+            is_whole: false,
+        }
+    }
+
+    /// Adds a whole text to the current document, as [`crate::SegmentBuilder::add_text`] does.
+    pub fn add_text(&mut self, text: &str) {
+        self.is_whole = true;
+        self.counter.count(text, &mut self.counts);
+    }
+
+    /// Adds a text that was said to the current document, as [`crate::SegmentBuilder::add_spoken`] does.
+    pub fn add_spoken(&mut self, voice: &Voice<'_>, text: &str) {
+        self.end_whole();
+        for passage in passages(voice, text) {
+            self.counter.count(passage.indexed, &mut self.counts);
+            let row = self.docs.row(voice, passage.traits, 0);
+            self.end_row(&row);
+        }
+    }
+
+    /// Ends the current document and assigns its key.
+    pub fn end_document(&mut self, key: DocKey) {
+        self.end_whole();
+        self.docs.end_document(key, &mut self.rows);
+    }
+
+    /// Returns the tail of the added documents.
+    #[must_use]
+    pub fn finish(self) -> Tail {
+        Tail { docs: self.docs.finish(), postings: self.postings }
+    }
+
+    fn end_whole(&mut self) {
+        if std::mem::take(&mut self.is_whole) {
+            self.end_row(&Row::WHOLE);
+        }
+    }
+
+    fn end_row(&mut self, row: &Row) {
+        let TermCounts { len, counts } = std::mem::take(&mut self.counts);
+        let number = (self.docs.docs().rows.len() + self.rows.len()) as u32;
+        for (count, postings) in counts.iter().zip(&mut self.postings).filter(|(count, _)| **count > 0) {
+            postings.push(Posting { doc: number, count: *count });
+        }
+        self.rows.push(Row { len, ..*row });
     }
 }
 
@@ -101,7 +171,8 @@ pub struct TermCounter<'a> {
     /// Whether any term begins with this byte. This test rejects most words of a text.
     first: [bool; 256],
     exact: HashMap<&'a [u8], usize>,
-    prefixes: HashMap<&'a [u8], usize>,
+    /// Terms with several entries, by the first byte of those.
+    ranges: HashMap<u8, Vec<(usize, &'a Term)>>,
     terms: usize,
 }
 
@@ -109,12 +180,16 @@ impl<'a> TermCounter<'a> {
     /// Creates a counter of a query's terms.
     #[must_use]
     pub fn of(query: &'a ParsedQuery) -> Self {
-        let (exact, prefixes, terms) = (HashMap::new(), HashMap::new(), query.terms.len());
-        let mut wanted = Self { first: [false; 256], exact, prefixes, terms };
+        let (exact, ranges, terms) = (HashMap::new(), HashMap::new(), query.terms.len());
+        let mut wanted = Self { first: [false; 256], exact, ranges, terms };
         for (at, term) in query.terms.iter().enumerate() {
-            let by_kind = if term.prefix { &mut wanted.prefixes } else { &mut wanted.exact };
-            by_kind.insert(&term.bytes, at);
-            if let Some(flag) = term.bytes.first().and_then(|byte| wanted.first.get_mut(usize::from(*byte))) {
+            let Some(first) = term.bytes.first() else { continue };
+            if term.is_range() {
+                wanted.ranges.entry(*first).or_default().push((at, term));
+            } else {
+                wanted.exact.insert(&term.bytes, at);
+            }
+            if let Some(flag) = wanted.first.get_mut(usize::from(*first)) {
                 *flag = true;
             }
         }
@@ -129,15 +204,14 @@ impl<'a> TermCounter<'a> {
         });
     }
 
-    fn count_term(&self, term: &[u8], counts: &mut Vec<u32>) {
-        let Some(first) = term.first().filter(|byte| self.first.get(usize::from(**byte)) == Some(&true))
+    fn count_term(&self, entry: &[u8], counts: &mut Vec<u32>) {
+        let Some(first) = entry.first().filter(|byte| self.first.get(usize::from(**byte)) == Some(&true))
         else {
             return;
         };
-        // A prefix is a single character, and the first byte shows its length.
-        let char_len = (first.leading_ones() as usize).max(1);
-        let prefix = term.get(..char_len).and_then(|prefix| self.prefixes.get(prefix));
-        for at in self.exact.get(term).into_iter().chain(prefix) {
+        let ranges = self.ranges.get(first).into_iter().flatten();
+        let ranges = ranges.filter(|(_, term)| term.has(entry)).map(|(at, _)| at);
+        for at in self.exact.get(entry).into_iter().chain(ranges) {
             if counts.is_empty() {
                 counts.resize(self.terms, 0);
             }

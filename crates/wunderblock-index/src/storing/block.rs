@@ -11,7 +11,7 @@
 use crate::storing::frame::{FrameKind, SegmentError, unwrap};
 use crate::storing::postings::{self, Postings};
 use crate::storing::varint;
-use crate::storing::words::MAX_TERM_BYTES;
+use crate::words::MAX_TERM_BYTES;
 use memchr::memmem::Finder;
 use std::ops::Range;
 

@@ -9,9 +9,10 @@
 use crate::storing::varint;
 use std::cell::RefCell;
 
-/// Version of the stored form.
-pub(crate) const VERSION: u8 = 1;
-/// Maximum uncompressed size of a frame in bytes: about three times the header of a full segment.
+/// Version of the stored form that is written. Version 1 differs in the header ([`crate::storing::header`]), and is
+/// still read.
+pub(crate) const VERSION: u8 = 2;
+/// Maximum uncompressed size of a frame in bytes: about twice the header of a full segment.
 pub(crate) const MAX_RAW_BYTES: usize = 64 << 20;
 
 const CHECKSUM_BYTES: usize = 4;
@@ -103,6 +104,11 @@ impl Framer {
     }
 }
 
+/// Returns the version of a frame.
+pub(crate) fn version(frame: &[u8]) -> u8 {
+    frame.first().copied().unwrap_or_default()
+}
+
 /// Returns the content of a frame that [`Framer::wrap`] created.
 pub(crate) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentError> {
     let malformed = |what| SegmentError::Malformed { what };
@@ -114,7 +120,7 @@ pub(crate) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentEr
     if checksum(body) != *sum {
         return Err(SegmentError::Checksum { what: kind.name() });
     }
-    let [VERSION, found, method, rest @ ..] = body else { return Err(malformed("unknown version")) };
+    let [1..=VERSION, found, method, rest @ ..] = body else { return Err(malformed("unknown version")) };
     if *found != kind.byte() {
         return Err(malformed("a part is in the place of another kind of part"));
     }

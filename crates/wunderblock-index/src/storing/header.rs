@@ -1,102 +1,31 @@
-//! Header of a segment: its documents, and the first term of each block.
+//! Header of a segment: its documents with their rows, and the first term of each block.
 //!
 //! ```text
-//! documents varint
-//! runs of one stream varint │ per run: stream varint, documents varint
-//! per document: position, zigzag varint: as itself for the first of a run, else against one past the document before
-//! per document: length in terms varint
+//! rows varint
+//! runs of one stream varint │ per run: stream varint, rows varint
+//! per row: position, zigzag varint: as itself for the first of a run, else against one past the row before
+//! per row: length in terms varint
+//! names varint │ per name: length varint, the name           from version 2 on, up to
+//! per row: traits varint
+//! per row: day, zigzag varint against the row before
+//! per row: number of the speaker's name varint               here
 //! blocks varint │ per block: length of its first term 1, the first term
 //! ```
+//! A row that follows a row with the same position is a further passage of that document. In version 1, each document
+//! is one text as a whole.
 
-use crate::storing::frame::{FrameKind, Framer, SegmentError, unwrap};
+use crate::passages::traits::Traits;
+use crate::passages::voice::Day;
+use crate::storing::docs::{DocKey, Docs, DocsWriter, Row};
+use crate::storing::frame::{FrameKind, Framer, SegmentError, unwrap, version};
 use crate::storing::varint;
-use crate::storing::words::MAX_TERM_BYTES;
+use crate::words::MAX_TERM_BYTES;
 
-/// Maximum number of documents in a segment.
+/// Maximum number of rows in a segment: passages, and texts as a whole.
 pub const MAX_DOCS: usize = 1 << 20;
 
-/// Identifies a document by the store's number for its stream and by the document's position in the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DocKey {
-    /// Number of the stream.
-    pub stream: u32,
-    /// Position in the stream.
-    pub seq: u64,
-}
-
-/// A document of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Doc {
-    pub(crate) seq: u64,
-    pub(crate) stream: u32,
-    /// Length of the document in terms.
-    pub(crate) len: u32,
-}
-
-impl Doc {
-    pub(crate) const fn key(self) -> DocKey {
-        DocKey { stream: self.stream, seq: self.seq }
-    }
-}
-
-/// Summary of one stream's documents in a segment. If a scope contains all or none of a stream's documents, they do
-/// not have to be checked individually.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamSpan {
-    pub(crate) stream: u32,
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-    pub(crate) docs: u64,
-    pub(crate) terms: u64,
-}
-
-/// Documents of a segment, oldest first, with sums by stream.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Docs {
-    pub(crate) all: Vec<Doc>,
-    /// Summaries of the streams, ordered by stream.
-    pub(crate) spans: Vec<StreamSpan>,
-}
-
-impl Docs {
-    pub(crate) fn new(all: Vec<Doc>) -> Self {
-        let mut spans: Vec<StreamSpan> = Vec::new();
-        for doc in &all {
-            let one = StreamSpan {
-                stream: doc.stream,
-                first: doc.seq,
-                last: doc.seq,
-                docs: 1,
-                terms: u64::from(doc.len),
-            };
-            match spans.last_mut() {
-                Some(span) if span.stream == doc.stream => span.join(&one),
-                _ => spans.push(one),
-            }
-        }
-        spans.sort_by_key(|span| span.stream);
-        spans.dedup_by(|later, kept| {
-            let same = later.stream == kept.stream;
-            if same {
-                kept.join(later);
-            }
-            same
-        });
-        Self { all, spans }
-    }
-}
-
-impl StreamSpan {
-    fn join(&mut self, other: &Self) {
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
-        self.docs += other.docs;
-        self.terms += other.terms;
-    }
-}
-
-/// A decoded header. Callers should keep the header in memory: it takes up 16 bytes per document, and one term per 16
-/// KB of index.
+/// A decoded header. Callers should keep the header in memory: it takes up 16 bytes per document, 16 bytes per row, and
+/// one term per 16 KB of index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub(crate) docs: Docs,
@@ -111,13 +40,13 @@ impl Header {
     pub fn decode(bytes: &[u8]) -> Result<Self, SegmentError> {
         let raw = unwrap(FrameKind::Header, bytes)?;
         let malformed = SegmentError::Malformed { what: "a segment's header does not follow the format" };
-        parse(&raw).ok_or(malformed)
+        parse(&raw, version(bytes)).ok_or(malformed)
     }
 
-    /// Returns the number of documents in the segment.
+    /// Returns the number of rows in the segment: passages, and texts as a whole. There are at most [`MAX_DOCS`].
     #[must_use]
     pub fn len(&self) -> usize {
-        self.docs.all.len()
+        self.docs.rows.len()
     }
 
     /// Returns whether the segment has no documents. A segment becomes empty if all its documents are removed.
@@ -153,28 +82,39 @@ impl Header {
 
 /// Encodes a header.
 pub(crate) fn encode(
-    docs: &[Doc],
+    docs: &Docs,
     first_terms: &[Box<[u8]>],
     framer: &mut Framer,
 ) -> Result<Vec<u8>, SegmentError> {
-    let mut raw = Vec::with_capacity(docs.len() * 4 + first_terms.len() * 16);
-    let runs: Vec<&[Doc]> = docs.chunk_by(|a, b| a.stream == b.stream).collect();
-    varint::put(docs.len() as u64, &mut raw);
+    let mut raw = Vec::with_capacity(docs.rows.len() * 8 + first_terms.len() * 16);
+    let keys: Vec<DocKey> = docs.keyed().map(|(key, _)| key).collect();
+    let runs: Vec<&[DocKey]> = keys.chunk_by(|a, b| a.stream == b.stream).collect();
+    varint::put(keys.len() as u64, &mut raw);
     varint::put(runs.len() as u64, &mut raw);
     for run in &runs {
-        varint::put(run.first().map_or(0, |doc| u64::from(doc.stream)), &mut raw);
+        varint::put(run.first().map_or(0, |key| u64::from(key.stream)), &mut raw);
         varint::put(run.len() as u64, &mut raw);
     }
     for run in &runs {
         let mut expected = 0u64;
-        for doc in *run {
-            varint::put(varint::zigzag(doc.seq.wrapping_sub(expected).cast_signed()), &mut raw);
-            expected = doc.seq.wrapping_add(1);
+        for key in *run {
+            varint::put(varint::zigzag(key.seq.wrapping_sub(expected).cast_signed()), &mut raw);
+            expected = key.seq.wrapping_add(1);
         }
     }
-    for doc in docs {
-        varint::put(u64::from(doc.len), &mut raw);
+    docs.rows.iter().for_each(|row| varint::put(u64::from(row.len), &mut raw));
+    varint::put(docs.names.len() as u64, &mut raw);
+    for name in &docs.names {
+        varint::put(name.len() as u64, &mut raw);
+        raw.extend_from_slice(name.as_bytes());
     }
+    docs.rows.iter().for_each(|row| varint::put(u64::from(row.traits.0), &mut raw));
+    let mut before = 0;
+    for Row { day: Day(day), .. } in &docs.rows {
+        varint::put(varint::zigzag(i64::from(*day) - before), &mut raw);
+        before = i64::from(*day);
+    }
+    docs.rows.iter().for_each(|row| varint::put(u64::from(row.speaker), &mut raw));
     varint::put(first_terms.len() as u64, &mut raw);
     for term in first_terms {
         raw.push(term.len() as u8);
@@ -183,34 +123,23 @@ pub(crate) fn encode(
     framer.wrap(FrameKind::Header, &raw)
 }
 
-fn parse(raw: &[u8]) -> Option<Header> {
+/// Reads a length. No length may exceed the number of remaining bytes, which bounds what is allocated for it.
+fn take_len(rest: &mut &[u8]) -> Option<usize> {
+    usize::try_from(varint::take(rest)?).ok().filter(|len| *len <= rest.len())
+}
+
+fn parse(raw: &[u8], version: u8) -> Option<Header> {
     let mut rest = raw;
-    // No length may exceed the number of remaining bytes, which bounds the allocations below.
-    let take_len =
-        |rest: &mut &[u8]| usize::try_from(varint::take(rest)?).ok().filter(|len| *len <= rest.len());
-    let n = take_len(&mut rest).filter(|n| *n <= MAX_DOCS)?;
-    let runs = take_len(&mut rest)?;
-    let mut docs: Vec<Doc> = Vec::with_capacity(n);
-    let mut starts = vec![false; n];
-    for _ in 0..runs {
-        let stream = varint::take_u32(&mut rest)?;
-        let len = usize::try_from(varint::take(&mut rest)?).ok().filter(|len| *len > 0)?;
-        *starts.get_mut(docs.len())? = true;
-        let end = docs.len().checked_add(len).filter(|end| *end <= n)?;
-        docs.resize(end, Doc { seq: 0, stream, len: 0 });
+    let keys = parse_keys(&mut rest)?;
+    let mut rows = vec![Row::WHOLE; keys.len()];
+    for row in &mut rows {
+        row.len = varint::take_u32(&mut rest)?;
     }
-    if docs.len() != n {
-        return None;
+    let mut docs = DocsWriter::default();
+    if version > 1 {
+        parse_rows(&mut rest, &mut rows, &mut docs)?;
     }
-    let mut expected = 0u64;
-    for (doc, starts) in docs.iter_mut().zip(starts) {
-        expected = if starts { 0 } else { expected };
-        doc.seq = expected.wrapping_add(varint::unzigzag(varint::take(&mut rest)?).cast_unsigned());
-        expected = doc.seq.wrapping_add(1);
-    }
-    for doc in &mut docs {
-        doc.len = varint::take_u32(&mut rest)?;
-    }
+    keys.iter().zip(rows).for_each(|(key, row)| docs.push(*key, row));
     let blocks = take_len(&mut rest)?;
     let mut first_terms: Vec<Box<[u8]>> = Vec::with_capacity(blocks);
     for _ in 0..blocks {
@@ -223,5 +152,57 @@ fn parse(raw: &[u8]) -> Option<Header> {
         first_terms.push(term.into());
         rest = tail;
     }
-    rest.is_empty().then(|| Header { docs: Docs::new(docs), first_terms })
+    rest.is_empty().then(|| Header { docs: docs.finish(), first_terms })
+}
+
+/// Reads the key of each row.
+fn parse_keys(rest: &mut &[u8]) -> Option<Vec<DocKey>> {
+    let n = take_len(rest).filter(|n| *n <= MAX_DOCS)?;
+    let runs = take_len(rest)?;
+    let mut keys: Vec<DocKey> = Vec::with_capacity(n);
+    let mut starts = vec![false; n];
+    for _ in 0..runs {
+        let stream = varint::take_u32(rest)?;
+        let len = usize::try_from(varint::take(rest)?).ok().filter(|len| *len > 0)?;
+        *starts.get_mut(keys.len())? = true;
+        let end = keys.len().checked_add(len).filter(|end| *end <= n)?;
+        keys.resize(end, DocKey { stream, seq: 0 });
+    }
+    if keys.len() != n {
+        return None;
+    }
+    let mut expected = 0u64;
+    for (key, starts) in keys.iter_mut().zip(starts) {
+        expected = if starts { 0 } else { expected };
+        key.seq = expected.wrapping_add(varint::unzigzag(varint::take(rest)?).cast_unsigned());
+        expected = key.seq.wrapping_add(1);
+    }
+    Some(keys)
+}
+
+/// Reads what version 2 added to each row, and the names of speakers.
+fn parse_rows(rest: &mut &[u8], rows: &mut [Row], docs: &mut DocsWriter) -> Option<()> {
+    let names = take_len(rest)?;
+    for number in 1..=names {
+        let len = take_len(rest)?;
+        let (name, tail) = rest.split_at_checked(len)?;
+        *rest = tail;
+        // A name that is listed twice would get the number of the first.
+        if usize::from(docs.speaker(std::str::from_utf8(name).ok()?)) != number {
+            return None;
+        }
+    }
+    for row in &mut *rows {
+        row.traits = Traits(u16::try_from(varint::take(rest)?).ok()?);
+    }
+    let mut before = 0i64;
+    for row in &mut *rows {
+        before = before.checked_add(varint::unzigzag(varint::take(rest)?))?;
+        row.day = Day(u32::try_from(before).ok()?);
+    }
+    for row in rows {
+        row.speaker =
+            u16::try_from(varint::take(rest)?).ok().filter(|number| usize::from(*number) <= names)?;
+    }
+    Some(())
 }

@@ -8,8 +8,9 @@
 //! time.
 
 use crate::storing::block::TermBlock;
+use crate::storing::docs::{DocKey, Docs, DocsWriter};
 use crate::storing::frame::SegmentError;
-use crate::storing::header::{Doc, DocKey, Header, MAX_DOCS};
+use crate::storing::header::{Header, MAX_DOCS};
 use crate::storing::postings::Postings;
 use crate::storing::segment::{Segment, SegmentPart, SegmentWriter};
 use std::cmp::Reverse;
@@ -20,7 +21,7 @@ use std::ops::Range;
 /// Joins neighbouring segments, oldest first, into one.
 ///
 /// # Errors
-/// Fails if an input is damaged, or if the result would have more than [`MAX_DOCS`] documents.
+/// Fails if an input is damaged, or if the result would have more than [`MAX_DOCS`] rows.
 pub fn merge(segments: &[Segment]) -> Result<Segment, SegmentError> {
     rewrite(segments, |_| true)
 }
@@ -66,7 +67,7 @@ pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
         }
         input.advance()?;
     }
-    if lens.iter().zip(&header.docs.all).any(|(len, doc)| *len != doc.len) {
+    if lens.iter().zip(&header.docs.rows).any(|(len, row)| *len != row.len) {
         return malformed("the postings of a segment do not add up to its documents");
     }
     Ok(())
@@ -81,11 +82,11 @@ pub struct TermRange {
     to: Option<Box<[u8]>>,
 }
 
-/// Documents of an input that remain in the result.
+/// Rows of an input that remain in the result.
 enum Survivors {
-    /// All documents remain: the first gets this number, and the others follow in order.
+    /// All rows remain: the first gets this number, and the others follow in order.
     From(u32),
-    /// New number of each document; `None` for a removed document.
+    /// New number of each row; `None` for one of a removed document.
     Some(Vec<Option<u32>>),
 }
 
@@ -93,35 +94,36 @@ enum Survivors {
 pub struct MergePlan {
     headers: Vec<Header>,
     kept: Vec<Survivors>,
-    docs: Vec<Doc>,
+    docs: Docs,
 }
 
 impl MergePlan {
     /// Plans the join of neighbouring segments, oldest first, without the documents for which `keep` is false.
     ///
     /// # Errors
-    /// Fails if the segments have more than [`MAX_DOCS`] documents.
+    /// Fails if the segments have more than [`MAX_DOCS`] rows.
     pub fn new(headers: Vec<Header>, keep: impl Fn(DocKey) -> bool) -> Result<Self, SegmentError> {
-        let mut docs = Vec::with_capacity(headers.iter().map(Header::len).sum());
+        let mut docs = DocsWriter::default();
         let mut kept = Vec::with_capacity(headers.len());
         for header in &headers {
-            if docs.len() + header.len() > MAX_DOCS {
+            let before = docs.docs().rows.len();
+            if before + header.len() > MAX_DOCS {
                 return Err(SegmentError::Full { most: MAX_DOCS });
             }
-            if header.docs().all(&keep) {
-                kept.push(Survivors::From(docs.len() as u32));
-                docs.extend_from_slice(&header.docs.all);
-                continue;
+            let is_whole = header.docs().all(&keep);
+            let mut numbers = Vec::new();
+            for (key, row) in header.docs.keyed() {
+                let keeps = is_whole || keep(key);
+                if !is_whole {
+                    numbers.push(keeps.then_some(docs.docs().rows.len() as u32));
+                }
+                if keeps {
+                    docs.copy(&header.docs, key, row);
+                }
             }
-            let number = |doc: &Doc| {
-                keep(doc.key()).then(|| {
-                    docs.push(*doc);
-                    docs.len() as u32 - 1
-                })
-            };
-            kept.push(Survivors::Some(header.docs.all.iter().map(number).collect()));
+            kept.push(if is_whole { Survivors::From(before as u32) } else { Survivors::Some(numbers) });
         }
-        Ok(Self { headers, kept, docs })
+        Ok(Self { headers, kept, docs: docs.finish() })
     }
 
     /// Splits the walk into ranges that read about `blocks` blocks each.

@@ -4,12 +4,15 @@
 //! the header, which frequent callers keep in memory. Segments are never changed: [`mod@crate::storing::merge`] removes
 //! documents by writing a new segment without them.
 
+use crate::passages::passages;
+use crate::passages::voice::Voice;
 use crate::storing::block::{BLOCK_BYTES, Columns};
+use crate::storing::docs::{DocKey, Docs, DocsWriter, Row};
 use crate::storing::frame::{FrameKind, Framer, SegmentError};
-use crate::storing::header::{self, Doc, DocKey, MAX_DOCS};
+use crate::storing::header::{self, MAX_DOCS};
 use crate::storing::postings::{Posting, Postings};
 use crate::storing::terms::Terms;
-use crate::storing::words::terms;
+use crate::words::terms;
 
 /// Bytes of a segment. The bytes of a segment are derived data, and must be stored together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +34,15 @@ impl Segment {
 /// Collects documents into a segment.
 #[derive(Default)]
 pub struct SegmentBuilder {
-    docs: Vec<Doc>,
+    docs: DocsWriter,
+    /// Complete rows of the current document.
+    rows: Vec<Row>,
+    /// Length of the current row of whole texts, if there is one.
+    whole: Option<u32>,
     terms: Terms,
-    /// Numbers of the distinct terms in the current document.
+    /// Numbers of the distinct terms in the current row.
     touched: Vec<u32>,
-    /// Number of terms in the current document, including repeats.
-    len_so_far: u32,
-    /// Postings with their term numbers, ordered by document.
+    /// Postings with their term numbers, ordered by row.
     entries: Vec<(u32, Posting)>,
 }
 
@@ -51,19 +56,19 @@ impl SegmentBuilder {
     /// Returns the number of documents added.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.docs.len()
+        self.docs.docs().all.len()
     }
 
     /// Returns whether no documents have been added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.docs.is_empty()
+        self.len() == 0
     }
 
-    /// Adds a document with its texts. Documents must be added oldest first, and each only once.
+    /// Adds a document of whole texts. Documents must be added oldest first, and each only once.
     ///
     /// # Errors
-    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] rows.
     pub fn add<'t>(
         &mut self,
         key: DocKey,
@@ -75,41 +80,78 @@ impl SegmentBuilder {
         self.end_document(key)
     }
 
-    /// Adds a text to the current document; call [`SegmentBuilder::end_document`] to end the document. The texts of a
-    /// document do not have to be in memory at the same time.
+    /// Adds a text to the current document, to be found by its words alone, such as the output of a tool; call
+    /// [`SegmentBuilder::end_document`] to end the document. Such texts form one row as long as nothing that was said
+    /// is between them, and do not have to be in memory at the same time.
     ///
     /// # Errors
-    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] rows.
     pub fn add_text(&mut self, text: &str) -> Result<(), SegmentError> {
-        if self.docs.len() >= MAX_DOCS {
-            return Err(SegmentError::Full { most: MAX_DOCS });
+        self.room()?;
+        let len = self.count_all(text);
+        self.whole = Some(self.whole.unwrap_or(0).saturating_add(len));
+        Ok(())
+    }
+
+    /// Adds a text that was said to the current document, as passages.
+    ///
+    /// # Errors
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] rows.
+    pub fn add_spoken(&mut self, voice: &Voice<'_>, text: &str) -> Result<(), SegmentError> {
+        self.end_whole();
+        for passage in passages(voice, text) {
+            self.room()?;
+            let len = self.count_all(passage.indexed);
+            self.end_row();
+            self.rows.push(self.docs.row(voice, passage.traits, len));
         }
-        let doc = self.docs.len() as u32;
-        let mut len = self.len_so_far;
-        terms(text, |term| {
-            len = len.saturating_add(1);
-            self.count(doc, term);
-        });
-        self.len_so_far = len;
         Ok(())
     }
 
     /// Ends the current document, which may be empty, and assigns its key.
     ///
     /// # Errors
-    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] rows.
     pub fn end_document(&mut self, key: DocKey) -> Result<(), SegmentError> {
-        if self.docs.len() >= MAX_DOCS {
-            return Err(SegmentError::Full { most: MAX_DOCS });
+        self.room()?;
+        self.end_whole();
+        self.docs.end_document(key, &mut self.rows);
+        Ok(())
+    }
+
+    fn room(&self) -> Result<(), SegmentError> {
+        if self.row() < MAX_DOCS { Ok(()) } else { Err(SegmentError::Full { most: MAX_DOCS }) }
+    }
+
+    /// Returns the number of the current row.
+    fn row(&self) -> usize {
+        self.docs.docs().rows.len() + self.rows.len()
+    }
+
+    /// Ends the row of whole texts, if there is one.
+    fn end_whole(&mut self) {
+        if let Some(len) = self.whole.take() {
+            self.end_row();
+            self.rows.push(Row { len, ..Row::WHOLE });
         }
+    }
+
+    fn end_row(&mut self) {
         for term in self.touched.drain(..) {
             if let Some(posting) = self.terms.latest(term) {
                 self.entries.push((term, *posting));
             }
         }
-        let len = std::mem::take(&mut self.len_so_far);
-        self.docs.push(Doc { seq: key.seq, stream: key.stream, len });
-        Ok(())
+    }
+
+    /// Counts the terms of a text in the current row. Returns their number.
+    fn count_all(&mut self, text: &str) -> u32 {
+        let (row, mut len) = (self.row() as u32, 0u32);
+        terms(text, |term| {
+            len = len.saturating_add(1);
+            self.count(row, term);
+        });
+        len
     }
 
     fn count(&mut self, doc: u32, term: &[u8]) {
@@ -129,6 +171,7 @@ impl SegmentBuilder {
     /// # Errors
     /// Returns [`SegmentError::Compressor`] if memory is short.
     pub fn finish(self) -> Result<Segment, SegmentError> {
+        let docs = self.docs.finish();
         let (starts, grouped) = group(self.terms.len(), &self.entries);
         let mut writer = SegmentWriter::new()?;
         let mut postings = Postings::default();
@@ -141,7 +184,7 @@ impl SegmentBuilder {
             }
             writer.push(self.terms.term(number), &postings)?;
         }
-        writer.finish(&self.docs)
+        writer.finish(&docs)
     }
 }
 
@@ -209,7 +252,7 @@ impl SegmentWriter {
         Ok(SegmentPart { first_terms: self.first_terms, blocks: self.blocks })
     }
 
-    pub(crate) fn finish(self, docs: &[Doc]) -> Result<Segment, SegmentError> {
+    pub(crate) fn finish(self, docs: &Docs) -> Result<Segment, SegmentError> {
         SegmentPart::join(vec![self.part()?], docs)
     }
 }
@@ -222,7 +265,7 @@ pub struct SegmentPart {
 
 impl SegmentPart {
     /// Joins all parts, in order, into a segment.
-    pub(crate) fn join(parts: Vec<Self>, docs: &[Doc]) -> Result<Segment, SegmentError> {
+    pub(crate) fn join(parts: Vec<Self>, docs: &Docs) -> Result<Segment, SegmentError> {
         let (mut first_terms, mut blocks) = (Vec::new(), Vec::new());
         for part in parts {
             first_terms.extend(part.first_terms);

@@ -36,7 +36,8 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let stopped = engine.recall().grep(arguments.required("pattern"), &options, &mut found).await?;
     let (facts, lines): (Vec<Value>, Vec<String>) = matches.into_iter().unzip();
     let mut text = if lines.is_empty() {
-        "Nothing was found. `search` finds words in any form and order.".to_owned()
+        let searched = call.ledger.searched(&engine).await?;
+        format!("Nothing was found.{searched} `search` finds words in any form and order.")
     } else {
         let mut text = fence::data("matching lines of past sessions, newest first", &lines.join("\n"));
         if more {

@@ -23,8 +23,11 @@ pub(super) async fn call(
     cancelled: impl Future<Output = ()>,
 ) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
-    let engine = call.ledger.open(LedgerUse::Created).await?;
-    let session = call.ledger.find_session(&engine, arguments.text("session")).await?;
+    // What is kept is compared with everything that is kept; which session it belongs to is found within the reach.
+    let engine = call.ledger.open_whole(LedgerUse::Created).await?;
+    let seen = call.ledger.open(LedgerUse::Created).await?;
+    let session = call.ledger.find_session(&seen, arguments.text("session")).await?;
+    let session = session.map(|session| engine.session_by_id(session.id().clone()));
     let (guard, name) = (&call.ledger.served.guard, Output::unique_call("run")?);
     let beside = session.as_ref().map_or("outputs", |session| session.id().as_str());
     let mut through = guard.clone();

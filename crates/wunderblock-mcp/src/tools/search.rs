@@ -43,7 +43,10 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         })
         .collect();
     let mut text = match found.hits.as_slice() {
-        [] => "Nothing was found. Use other words, or `grep` for an exact text.".to_owned(),
+        [] => {
+            let searched = call.ledger.searched(&engine).await?;
+            format!("Nothing was found.{searched} Use other words, or `grep` for an exact text.")
+        }
         some => hits(&engine, some),
     };
     let mut facts = json!({ "hits": facts, "scanned": found.scanned });

@@ -61,7 +61,7 @@ fn wrong_arguments_are_errors_that_say_what_was_expected() {
 #[test]
 fn a_ledger_that_cannot_be_used_is_an_error_and_is_tried_again() {
     let home = Home::empty();
-    let mut client = home.client();
+    let mut client = home.wide_client();
     let missing = client.fail("search", json!({"query": "x"}));
     assert!(
         missing.contains("there is no database") && missing.contains("`wunderblock import`"),

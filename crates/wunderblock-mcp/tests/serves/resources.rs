@@ -19,22 +19,14 @@ fn without_a_ledger_nothing_is_listed() {
 #[test]
 fn sessions_are_listed_latest_first_and_read_page_by_page() {
     let home = Home::with_sessions();
+    let listed = |client: &mut crate::scene::Client| -> Vec<String> {
+        let listed = client.ask("resources/list", json!({}));
+        let uris = listed["result"]["resources"].as_array().unwrap().iter();
+        uris.map(|one| one["uri"].as_str().unwrap().replace("wunderblock://session/", "")).collect()
+    };
+    assert_eq!(listed(&mut home.wide_client()), ["foreign", "new-session", "old-session"]);
     let mut client = home.client();
-    let listed = client.ask("resources/list", json!({}));
-    let uris: Vec<&str> = listed["result"]["resources"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["uri"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        uris,
-        [
-            "wunderblock://session/foreign",
-            "wunderblock://session/new-session",
-            "wunderblock://session/old-session",
-        ]
-    );
+    assert_eq!(listed(&mut client), ["new-session", "old-session"], "those of the project");
     let first = read(&mut client, "wunderblock://session/new-session");
     assert!(first.contains("The text continues on wunderblock://session/new-session?page=2."), "{first}");
     assert!(fenced(&first).contains("Why does the build fail?"));

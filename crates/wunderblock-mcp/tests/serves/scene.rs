@@ -12,7 +12,7 @@ use wunderblock::core::id::{EventId, Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::Millis;
 use wunderblock::definitions::DefinitionQuery;
-use wunderblock::{Config, ContextOptions, Engine, block_on};
+use wunderblock::{Config, ContextOptions, Engine, ReachChoice, block_on};
 use wunderblock_mcp::{ServeError, Served, ServedAgents, Stopper, serve};
 
 /// Time after which a missing answer is a failure.
@@ -88,13 +88,25 @@ impl Home {
         client
     }
 
+    /// Starts a server whose tools see the sessions of all projects, and begins a session with it.
+    pub(crate) fn wide_client(&self) -> Client {
+        let mut client = self.served(ReachChoice::Tenant);
+        client.initialize("2025-11-25");
+        client
+    }
+
     /// Starts a server that has not been sent anything.
     pub(crate) fn silent_client(&self) -> Client {
+        self.served(ReachChoice::Own)
+    }
+
+    fn served(&self, reach: ReachChoice) -> Client {
         let served = Served {
             guard: Vec::new(),
             db: self.db(),
             config: Config::default(),
             cwd: self.project(),
+            reach,
             options: ContextOptions::default(),
             keeps_policy: false,
             agents: ServedAgents {

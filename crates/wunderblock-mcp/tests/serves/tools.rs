@@ -187,10 +187,11 @@ fn read_selects_by_a_query_and_by_a_place() {
 fn read_shows_the_bytes_that_a_place_names() {
     let home = Home::with_sessions();
     let engine = home.engine();
-    let outputs = Output::session_for(&engine, None).unwrap();
+    let outputs = block_on(Output::session_for(&engine, None, Some(&home.project()))).unwrap();
     // The range begins in a character, and what precedes it is not text.
     let bytes = [&b"\xff".repeat(70_000)[..], "é".repeat(20_000).as_bytes(), b"\n1: one\n2: two"].concat();
-    let output = Output { bytes: &bytes, tool: "run", input: "{}", failed: false, call: None };
+    let input = Output::run_input("x", &home.project().to_string_lossy(), Some(0));
+    let output = Output { bytes: &bytes, tool: "run", input: &input, failed: false, call: None };
     let handle = block_on(output.keep(&outputs)).unwrap();
     let mut client = home.client();
     for (from, to) in [(69_990, 70_010), (99_991, 100_021), (0, 9), (bytes.len() - 7, bytes.len())] {
@@ -363,8 +364,10 @@ fn a_line_of_bytes_is_found_and_read_without_its_secrets() {
     let home = Home::with_sessions();
     let engine = home.engine();
     let bytes = b"\xff first\nthe kestrel has ghp_0123456789abcdefghijABCDEFGHIJ456789\nlast\n";
-    let output = Output { bytes, tool: "run", input: "{}", failed: false, call: Some("c") };
-    block_on(output.keep(&Output::session_for(&engine, None).unwrap())).unwrap();
+    let input = Output::run_input("x", &home.project().to_string_lossy(), Some(0));
+    let output = Output { bytes, tool: "run", input: &input, failed: false, call: Some("c") };
+    block_on(output.keep(&block_on(Output::session_for(&engine, None, Some(&home.project()))).unwrap()))
+        .unwrap();
     let mut client = home.client();
     let found = client.done("grep", json!({"pattern": "kestrel"}));
     let address = found["matches"][0]["address"].as_str().unwrap();

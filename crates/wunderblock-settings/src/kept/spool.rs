@@ -162,7 +162,7 @@ impl OrphanSpool {
         let input = input.to_string();
         let output =
             Output { bytes: &bytes, tool: "run", input: &input, failed: true, call: Some(&head.call) };
-        let session = outputs_session(engine, &head.session).await?;
+        let session = outputs_session(engine, &head.session, Some(Path::new(&head.cwd))).await?;
         output.keep(&session).await?;
         spool.remove();
         Ok(())

@@ -17,6 +17,8 @@ pub struct File {
     pub db: Option<PathBuf>,
     /// Tenant whose data is used.
     pub tenant: Option<String>,
+    /// User of the sessions that are recorded, and whose sessions agents see.
+    pub user: Option<String>,
     /// Path of a model catalog that overrides the embedded one.
     pub models: Option<PathBuf>,
     /// Path of a file with rules for delegates and their models.
@@ -43,7 +45,8 @@ pub struct File {
 /// The keys before the first table; the paths are those of the whole file.
 impl Section for File {
     const NAME: &'static str = "";
-    const MAX_KEYS: usize = 5;
+    // The sixth is the user: as the tenant, it says whose data a program records and sees.
+    const MAX_KEYS: usize = 6;
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
         let own = [&mut self.db, &mut self.models, &mut self.agents, &mut self.secrets];

@@ -7,12 +7,12 @@ use super::tenant::{
 };
 use futures_executor::block_on;
 use wunderblock_core::id::{EventId, Handle, LaneId};
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::codec::{commitment, erased_id, record_checksum, record_key};
 use wunderblock_store::{
     Answer, Appended, BodyCount, DerivedTable, Erasure, EventFilter, EventMark, Gone, HandleTarget,
-    LostEvent, Marked, PackedBlob, PackedEvent, Query, Rest, SourceBy, SourceFilter, Storage, StoreError,
-    StreamKind, Write, Written,
+    LostEvent, Marked, PackedBlob, PackedEvent, Query, Rest, Selected, SourceBy, SourceFilter, Storage,
+    StoreError, StreamKind, Write, Written,
 };
 
 /// A tenant stores a body once and removes it with the last event that contains it.
@@ -111,6 +111,40 @@ pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
     scene.erase("s", &[3], Vec::new());
     assert_eq!(holders(scene, "body", 9), [(s, Seq(1)), (f, Seq(4))]);
     assert_eq!(holders(&TestTenant::of(scene.store, "two"), "body", 9), []);
+}
+
+/// The bodies of events are read by place, or as those of the user's latest turns, up to a length.
+pub(super) fn bodies_of_events(scene: &TestTenant<'_>) {
+    let turn = |id: &str, text: &str| PackedEvent { mark: EventMark::UserTurn, ..holding(id, &[text]) };
+    scene.open_with(
+        "s",
+        vec![turn("1", "first turn"), holding("2", &["own", "shared"]), turn("3", "second turn")],
+    );
+    scene.fork("f", "s", 3);
+    scene.append("f", vec![holding("4", &["shared", "late"]), said("5", "none")]);
+    let read = |stream: &str, events: Selected, bytes: u64| {
+        let stream = stream_id(stream);
+        let query = Query::BodiesOf { tenant: scene.tenant.no, stream, events, bytes: Bytes(bytes) };
+        let found = answered!(scene.ask(query), Answer::Blobs(found) => found);
+        found.into_iter().map(Option::unwrap).collect::<Vec<_>>()
+    };
+    let at = |seqs: &[u64]| Selected::At(seqs.iter().copied().map(Seq).collect());
+    let of = |texts: &[&str]| {
+        let mut found: Vec<PackedBlob> = texts.iter().map(|text| body(text)).collect();
+        found.sort_by_key(|body| body.handle);
+        found
+    };
+    assert_eq!(read("s", at(&[2]), 99), of(&["own", "shared"]));
+    let expected = [of(&["late", "shared"]), of(&["own"])].concat();
+    assert_eq!(read("f", at(&[4, 2, 5, 9]), 99), expected, "a body is read once, also through a fork");
+    assert_eq!(read("s", at(&[4]), 99), [], "what a fork adds is not in its parent");
+    assert_eq!(read("f", at(&[3, 2]), 14), of(&["second turn", "own"]), "a longer body is passed over");
+    let turns = |to: u64, limit| Selected::UserTurns { to: Seq(to), limit };
+    assert_eq!(read("f", turns(9, 1), 99), of(&["second turn"]));
+    assert_eq!(read("f", turns(2, 9), 99), of(&["first turn"]));
+    assert_eq!(read("s", turns(9, 9), 99), [of(&["second turn"]), of(&["first turn"])].concat());
+    scene.erase("s", &[3], Vec::new());
+    assert_eq!(read("s", turns(9, 1), 99), [], "an erased turn has no body");
 }
 
 /// Creates a tenant with one item of each kind, under names that every furnished tenant uses.

@@ -21,6 +21,7 @@ mod leases;
 mod owners;
 mod reading;
 mod records;
+mod scope;
 mod sources;
 mod tenant;
 
@@ -35,6 +36,7 @@ use leases::*;
 use owners::*;
 use reading::*;
 use records::*;
+use scope::*;
 use sources::*;
 use tenant::TestTenant;
 use wunderblock_store::Storage;
@@ -73,6 +75,10 @@ cases! {
     streams_by_prefix,
     streams_by_scope,
     sessions_of_a_project_are_found,
+    scopes_are_compared_whole,
+    a_folder_gets_its_project,
+    nothing_outside_a_reach_is_known,
+    sources_are_seen_by_all_or_by_each_reader,
     sub_agents_are_found_by_their_parents,
     sessions_are_described,
     tenants_are_listed,
@@ -97,6 +103,7 @@ cases! {
     a_taken_handle_is_refused,
     handles_resolve,
     holders_of_a_body,
+    bodies_of_events,
     tenants_see_only_their_own,
     erasing_leaves_the_place,
     erased_ids_stay_taken,

@@ -247,6 +247,7 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
         let scope = Scope {
             user: Some("u".into()),
             project: Some(project.into()),
+            folder: Some(format!("/{project}")),
             agent: agent.map(Into::into),
             session: Some(id.into()),
             run: Some("r".into()),

@@ -5,6 +5,7 @@
 
 mod basis;
 mod erase;
+mod reach;
 mod read;
 mod rows;
 mod sources;
@@ -13,7 +14,7 @@ mod write;
 
 use rows::LedgerTables;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wunderblock_store::{Answer, Answering, Commit, Query, Storage, Written};
+use wunderblock_store::{Answer, Answering, Commit, Query, Reach, Storage, Written};
 
 /// A ledger in memory.
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ impl Storage for MemoryStorage {
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
         Box::pin(async move {
             let state = self.state();
-            queries.into_iter().map(|query| state.answer(query)).collect()
+            queries.into_iter().map(|query| state.answer(&Reach::tenant(), query)).collect()
         })
     }
 }

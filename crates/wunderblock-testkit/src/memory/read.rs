@@ -8,62 +8,74 @@ use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_store::{
-    Answer, EventFilter, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent,
-    StreamFilter, StreamInfo, StreamKind, StreamNo, Stretch, TenantNo, UsageRow, codec,
+    Answer, EventFilter, HandleTarget, KnownEvent, Marked, PackedBlob, Query, Reach, ReadOrder, Selected,
+    StoreError, StoredEvent, StreamFilter, StreamKind, StreamNo, Stretch, TenantNo, UsageRow, codec,
 };
 
 impl LedgerTables {
-    /// Answers one query. An unknown tenant is treated as empty.
-    pub(super) fn answer(&self, query: Query) -> Result<Answer, StoreError> {
+    /// Answers one query within a reach. An unknown tenant is treated as empty.
+    pub(super) fn answer(&self, reach: &Reach, query: Query) -> Result<Answer, StoreError> {
+        if !self.is_subject_seen(reach, &query) {
+            return query.unseen();
+        }
         Ok(match query {
+            Query::Within { reach: inner, query } => self.answer(&reach.within(&inner), *query)?,
             Query::Tenant { name } => Answer::Tenant(self.tenants.get(&name).copied()),
-            Query::Tenants => Answer::Tenants(self.tenant_names()),
+            Query::Tenants if reach.is_tenant() => Answer::Tenants(self.tenant_names()),
+            Query::Tenants => Answer::Tenants(Vec::new()),
             query @ (Query::Stream { .. }
             | Query::Streams { .. }
             | Query::StreamsByNo { .. }
-            | Query::Behind { .. }) => self.of_streams(query),
+            | Query::Behind { .. }) => self.of_streams(reach, query),
             Query::Lineage { tenant, stream } => {
                 Answer::Lineage(self.lineage(self.must_find(tenant, &stream)?))
             }
             Query::OfKinds { tenant, of, kinds, since } => {
-                Answer::Events(self.of_kinds(tenant, of, &kinds, since))
+                Answer::Events(self.of_kinds(reach, tenant, of, &kinds, since))
             }
             Query::PlacesOfKinds { tenant, of, kinds } => {
-                Answer::Holders(self.places_of_kinds(tenant, of, &kinds))
+                Answer::Holders(self.places_of_kinds(reach, tenant, of, &kinds))
             }
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
             Query::Unsettled { tenant, of, limit } => {
-                Answer::Holders(self.unsettled(tenant, of, size(limit)))
+                Answer::Holders(self.unsettled(reach, tenant, of, size(limit)))
             }
             Query::Tallies { tenant, stream, seqs } => {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Tallies(seqs.into_iter().map(|seq| self.tally(&lineage, seq)).collect())
             }
             Query::Blobs { tenant, handles } => {
-                let blob = |handle| self.blobs.get(&(tenant, handle)).cloned();
+                let blob = |handle| {
+                    self.blobs
+                        .get(&(tenant, handle))
+                        .filter(|_| self.is_body_seen(reach, tenant, handle))
+                        .cloned()
+                };
                 Answer::Blobs(handles.into_iter().map(blob).collect())
             }
-            Query::Resolve { tenant, of, handle } => Answer::Named(self.resolve(tenant, of, handle)),
+            Query::BodiesOf { tenant, stream, events, bytes } => {
+                Answer::Blobs(self.bodies_of(tenant, &stream, events, bytes)?)
+            }
+            Query::Resolve { tenant, of, handle } => Answer::Named(self.resolve(reach, tenant, of, handle)),
             Query::Handles { tenant, of, first, last, limit } => Answer::Handles(
-                self.handles(tenant, of, first..=last).into_iter().take(size(limit)).collect(),
+                self.handles(reach, tenant, of, first..=last).into_iter().take(size(limit)).collect(),
             ),
             Query::Holders { tenant, of, handle, limit } => {
                 let first = (tenant, handle, StreamNo(0), Seq(0));
                 let last = (tenant, handle, StreamNo(u32::MAX), Seq(u64::MAX));
                 let refs = self.refs.range(first..=last).map(|((_, _, no, seq), ())| (*no, *seq));
-                let is_of = |no: StreamNo| self.streams.get(&no).is_some_and(|row| row.info.kind == of);
-                let refs = refs.filter(|(no, _)| is_of(*no));
+                let refs = refs.filter(|(no, _)| self.is_seen(reach, of, *no));
                 Answer::Holders(refs.take(size(limit)).collect())
             }
             query @ (Query::Source { .. }
             | Query::SourcesOf { .. }
             | Query::ReadFrom { .. }
             | Query::Sources { .. }
-            | Query::Chunks { .. }) => self.of_sources(query),
+            | Query::Chunks { .. }) => self.of_sources(reach, query),
             Query::Records { tenant, records } => {
-                Answer::Places(records.into_iter().map(|record| self.places(tenant, record)).collect())
+                Answer::Places(records.into_iter().map(|record| self.places(reach, tenant, record)).collect())
             }
             Query::Ids { tenant, stream, ids } => {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
@@ -71,22 +83,27 @@ impl LedgerTables {
             }
             Query::Erasures { tenant, sessions } => Answer::Erasures(self.erasures(tenant, sessions)),
             Query::Erased { tenant, names } => Answer::Erasures(self.erased(tenant, &names)),
-            Query::Usage { tenant, filter } => Answer::Usage(self.usage(tenant, filter)),
+            Query::Usage { tenant, filter } => Answer::Usage(self.usage(reach, tenant, filter)),
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Epoch { tenant } => Answer::Epoch(self.epoch(tenant)),
             Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, from, to)?),
             query @ (Query::Counts { .. }
             | Query::Segments { .. }
             | Query::Blocks { .. }
-            | Query::SegmentBlocks { .. }) => self.derived(query),
+            | Query::SegmentBlocks { .. }) => self.derived(reach, query),
         })
     }
 
     /// Answers a query about derived data.
-    fn derived(&self, query: Query) -> Answer {
+    fn derived(&self, reach: &Reach, query: Query) -> Answer {
         match query {
             Query::Counts { tenant, handles } => {
-                let count = |handle| self.counts.get(&(tenant, handle)).copied();
+                let count = |handle| {
+                    self.counts
+                        .get(&(tenant, handle))
+                        .filter(|_| self.is_body_seen(reach, tenant, handle))
+                        .copied()
+                };
                 Answer::Counts(handles.into_iter().map(count).collect())
             }
             Query::Segments { tenant, table } => {
@@ -115,8 +132,14 @@ impl LedgerTables {
     }
 
     /// Returns the first user messages that have no settled authors.
-    fn unsettled(&self, tenant: TenantNo, of: StreamKind, limit: usize) -> Vec<(StreamNo, Seq)> {
-        let streams = self.streams_with(tenant, "").into_iter().filter(|info| info.kind == of);
+    fn unsettled(
+        &self,
+        reach: &Reach,
+        tenant: TenantNo,
+        of: StreamKind,
+        limit: usize,
+    ) -> Vec<(StreamNo, Seq)> {
+        let streams = self.streams_with(reach, tenant, "").into_iter().filter(|info| info.kind == of);
         let streams: Vec<StreamNo> = streams.map(|info| info.no).collect();
         let open = self.events.range(..).filter(|((stream, _), row)| {
             let (event, role) = (&row.event, row.facets.role);
@@ -126,26 +149,27 @@ impl LedgerTables {
         open.map(|(place, _)| *place).take(limit).collect()
     }
 
-    fn of_streams(&self, query: Query) -> Answer {
+    fn of_streams(&self, reach: &Reach, query: Query) -> Answer {
         match query {
             Query::Stream { tenant, of, stream } => {
                 let info = self.stream_no(tenant, &stream).and_then(|no| self.info(no));
-                Answer::Stream(info.filter(|info| info.kind == of).map(Box::new))
+                let info = info.filter(|info| info.kind == of && reach.admits(&info.scope));
+                Answer::Stream(info.map(Box::new))
             }
             Query::Streams { tenant, filter, limit } => {
-                let mut streams = self.streams_with(tenant, &filter.prefix);
+                let mut streams = self.streams_with(reach, tenant, &filter.prefix);
                 streams.retain(|info| filter.accepts(info));
                 streams.sort_by_key(|info| Reverse((info.said_at, info.no)));
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
             }
             Query::StreamsByNo { tenant, streams } => {
-                let all = self.streams_with(tenant, "");
+                let all = self.streams_with(reach, tenant, "");
                 let one = |no| all.iter().find(|info| info.no == no).cloned();
                 Answer::Streams(streams.into_iter().filter_map(one).collect())
             }
             Query::Behind { tenant, of, tables, limit } => {
-                let mut streams = self.streams_with(tenant, "");
+                let mut streams = self.streams_with(reach, tenant, "");
                 streams.retain(|info| info.kind == of && tables.iter().any(|table| info.is_behind(*table)));
                 streams.sort_by_key(|info| info.no);
                 streams.truncate(size(limit));
@@ -156,11 +180,13 @@ impl LedgerTables {
         }
     }
 
-    fn usage(&self, tenant: TenantNo, mut filter: StreamFilter) -> Vec<UsageRow> {
+    fn usage(&self, reach: &Reach, tenant: TenantNo, mut filter: StreamFilter) -> Vec<UsageRow> {
         // The time of a filter applies to the reports, not to the streams.
         let since = filter.since.take();
         let mut rows: Vec<UsageRow> = Vec::new();
-        for info in self.streams_with(tenant, &filter.prefix).iter().filter(|info| filter.accepts(info)) {
+        for info in
+            self.streams_with(reach, tenant, &filter.prefix).iter().filter(|info| filter.accepts(info))
+        {
             let all = self.usage.range((info.no, Box::from(""))..).take_while(|(key, _)| key.0 == info.no);
             rows.extend(
                 all.map(|(_, row)| row.clone()).filter(|row| since.is_none_or(|since| row.at >= since)),
@@ -172,24 +198,26 @@ impl LedgerTables {
 
     fn of_kinds(
         &self,
+        reach: &Reach,
         tenant: TenantNo,
         of: StreamKind,
         kinds: &[&'static str],
         since: Option<Millis>,
     ) -> Vec<StoredEvent> {
-        let places = self.places_of_kinds(tenant, of, kinds);
+        let places = self.places_of_kinds(reach, tenant, of, kinds);
         let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
         events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
     }
 
     fn places_of_kinds(
         &self,
+        reach: &Reach,
         tenant: TenantNo,
         of: StreamKind,
         kinds: &[&'static str],
     ) -> Vec<(StreamNo, Seq)> {
         let mut places: Vec<(StreamNo, Seq)> = Vec::new();
-        for info in self.streams_with(tenant, "").into_iter().filter(|info| info.kind == of) {
+        for info in self.streams_with(reach, tenant, "").into_iter().filter(|info| info.kind == of) {
             for kind in kinds {
                 let (no, key) = (info.no, MarkKey::Kind(kind));
                 let marked = self.marked.range((no, key.clone(), Seq(0))..=(no, key, info.head));
@@ -201,9 +229,10 @@ impl LedgerTables {
     }
 
     /// Streams that contain a record, with its last position in each.
-    fn places(&self, tenant: TenantNo, record: i64) -> Vec<(StreamId, Seq)> {
+    fn places(&self, reach: &Reach, tenant: TenantNo, record: i64) -> Vec<(StreamId, Seq)> {
         let rows = self.records.range((tenant, record, StreamNo(0))..=(tenant, record, StreamNo(u32::MAX)));
-        rows.filter_map(|((.., no), seq)| Some((self.streams.get(no)?.info.id.clone(), *seq))).collect()
+        let seen = |no| self.streams.get(no).filter(|row| reach.admits(&row.info.scope));
+        rows.filter_map(|((.., no), seq)| Some((seen(no)?.info.id.clone(), *seq))).collect()
     }
 
     fn known(&self, lineage: &[Stretch], id: EventId) -> Option<KnownEvent> {
@@ -221,13 +250,6 @@ impl LedgerTables {
 
     pub(super) fn key_of(&self, tenant: TenantNo) -> [u8; 32] {
         self.tenants.values().find(|known| known.no == tenant).map(|known| known.key).unwrap_or_default()
-    }
-
-    pub(super) fn streams_with(&self, tenant: TenantNo, prefix: &str) -> Vec<StreamInfo> {
-        let from = (tenant, prefix.to_owned());
-        let rows =
-            self.stream_ids.range(from..).take_while(|(key, _)| key.0 == tenant && key.1.starts_with(prefix));
-        rows.filter_map(|(_, no)| self.info(*no)).collect()
     }
 
     fn events_for(&self, query: Query) -> Result<Vec<StoredEvent>, StoreError> {
@@ -266,6 +288,37 @@ impl LedgerTables {
             // Not reached: `answer` passes only the queries above.
             _ => Vec::new(),
         })
+    }
+
+    /// Bodies of events, without those that would make the total length exceed `bytes`.
+    fn bodies_of(
+        &self,
+        tenant: TenantNo,
+        stream: &StreamId,
+        events: Selected,
+        bytes: Bytes,
+    ) -> Result<Vec<Option<PackedBlob>>, StoreError> {
+        let spans = self.spans(tenant, stream, Seq(1), Seq(u64::MAX))?;
+        let seqs = match events {
+            Selected::At(seqs) => seqs,
+            Selected::UserTurns { to, limit } => {
+                let turns = spans.iter().flat_map(|span| self.marked_in(span, &Marked::UserTurn));
+                turns.map(|(_, seq)| seq).filter(|seq| *seq <= to).take(size(limit)).collect()
+            }
+        };
+        let (mut left, mut found, mut seen) = (bytes.0, Vec::new(), HashSet::new());
+        for seq in seqs {
+            let span = spans.iter().find_map(|span| within(span, seq, seq));
+            let row = span.and_then(|span| self.events.get(&(span.no, seq)));
+            let own: BTreeSet<Handle> = row.into_iter().flat_map(|row| &row.blobs).copied().collect();
+            for blob in own.into_iter().filter_map(|handle| self.blobs.get(&(tenant, handle))) {
+                if blob.bytes.0 <= left && seen.insert(blob.handle) {
+                    left -= blob.bytes.0;
+                    found.push(Some(blob.clone()));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Places of the marked events of a stretch, newest first.
@@ -370,32 +423,46 @@ impl LedgerTables {
         }
     }
 
-    fn handles(&self, tenant: TenantNo, of: StreamKind, range: RangeInclusive<Handle>) -> BTreeSet<Handle> {
+    fn handles(
+        &self,
+        reach: &Reach,
+        tenant: TenantNo,
+        of: StreamKind,
+        range: RangeInclusive<Handle>,
+    ) -> BTreeSet<Handle> {
         let keys = || (tenant, *range.start())..=(tenant, *range.end());
         let bodies = self.blobs.range(keys()).map(|((_, handle), _)| *handle);
-        let is_of = |no: &StreamNo| self.streams.get(no).is_some_and(|row| row.info.kind == of);
-        let streams =
-            self.stream_handles.range(keys()).filter(|(_, no)| is_of(no)).map(|((_, handle), _)| *handle);
-        let sources = self.sources.handles.range(keys()).map(|((_, handle), _)| *handle);
-        let revisions = self.sources.revision_handles.range(keys()).map(|((_, handle), _)| *handle);
-        bodies.chain(streams).chain(sources).chain(revisions).collect()
+        let bodies = bodies.filter(|handle| self.is_body_seen(reach, tenant, *handle));
+        let streams = self.stream_handles.range(keys()).filter(|(_, no)| self.is_seen(reach, of, **no));
+        let sources = self.sources.handles.range(keys());
+        let sources = sources.filter(|(_, no)| self.is_source_seen(reach, **no));
+        let revisions = self.sources.revision_handles.range(keys());
+        let revisions = revisions.filter(|(_, (no, _))| self.is_source_seen(reach, *no));
+        let streams = streams.map(|((_, handle), _)| *handle).chain(sources.map(|((_, handle), _)| *handle));
+        bodies.chain(streams).chain(revisions.map(|((_, handle), _)| *handle)).collect()
     }
 
-    fn resolve(&self, tenant: TenantNo, of: StreamKind, handle: Handle) -> Option<HandleTarget> {
+    fn resolve(
+        &self,
+        reach: &Reach,
+        tenant: TenantNo,
+        of: StreamKind,
+        handle: Handle,
+    ) -> Option<HandleTarget> {
         let key = (tenant, handle);
-        let blob = self.blobs.get(&key).map(|_| HandleTarget::Blob);
-        let stream = || self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
-        if let Some(row) = stream().filter(|_| blob.is_none()) {
+        if self.blobs.get(&key).is_some() && self.is_body_seen(reach, tenant, handle) {
+            return Some(HandleTarget::Blob);
+        }
+        let stream = self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
+        if let Some(row) = stream.filter(|row| reach.admits(&row.info.scope)) {
             return (row.info.kind == of).then(|| HandleTarget::Stream(row.info.id.clone()));
         }
-        blob.or_else(|| self.sources.handles.get(&key).map(|no| HandleTarget::Source(*no, None))).or_else(
-            || {
-                self.sources
-                    .revision_handles
-                    .get(&key)
-                    .map(|(no, revision)| HandleTarget::Source(*no, Some(*revision)))
-            },
-        )
+        let source = self.sources.handles.get(&key).filter(|no| self.is_source_seen(reach, **no));
+        let revision = || self.sources.revision_handles.get(&key);
+        let revision = || revision().filter(|(no, _)| self.is_source_seen(reach, *no));
+        source
+            .map(|no| HandleTarget::Source(*no, None))
+            .or_else(|| revision().map(|(no, revision)| HandleTarget::Source(*no, Some(*revision))))
     }
 }
 

@@ -7,8 +7,8 @@ use std::ops::Range;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Millis;
 use wunderblock_store::{
-    Answer, Begin, Chunk, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo, StoreError,
-    StreamNo, TenantNo, Write, Written,
+    Answer, Begin, Chunk, PackedChunk, Query, Reach, RevisionInfo, SourceBy, SourceInfo, SourceNo,
+    StoreError, StreamNo, TenantNo, Write, Written,
 };
 
 impl SourceTables {
@@ -182,13 +182,14 @@ impl SourceTables {
 
 impl LedgerTables {
     /// Answers queries about sources and about the streams that were read from them.
-    pub(super) fn of_sources(&self, query: Query) -> Answer {
+    pub(super) fn of_sources(&self, reach: &Reach, query: Query) -> Answer {
         match query {
             Query::Source { tenant, by, revision } => {
                 let no = match by {
                     SourceBy::Key(key) => self.sources.keys.get(&(tenant, key)).copied(),
                     SourceBy::No(no) => Some(no),
                 };
+                let no = no.filter(|no| self.is_source_seen(reach, *no));
                 Answer::Source(no.and_then(|no| self.sources.info(tenant, no, revision)).map(Box::new))
             }
             Query::SourcesOf { tenant, stream } => {
@@ -201,7 +202,7 @@ impl LedgerTables {
                 let wanted = |link: &(SourceNo, u32)| {
                     link.0 == source && revision.is_none_or(|revision| revision == link.1)
                 };
-                let mut streams = self.streams_with(tenant, "");
+                let mut streams = self.streams_with(reach, tenant, "");
                 streams.retain(|info| self.sources.links_of(info.no).iter().any(wanted));
                 streams.sort_by_key(|info| info.no);
                 Answer::Streams(streams)
@@ -215,7 +216,8 @@ impl LedgerTables {
                     (first..=newest.revision.no).filter_map(info)
                 });
                 let is_wanted = |info: &SourceInfo| {
-                    info.key.starts_with(&filter.prefix) && info.revision.len >= filter.min_len
+                    let is_seen = self.is_source_seen(reach, info.no);
+                    is_seen && info.key.starts_with(&filter.prefix) && info.revision.len >= filter.min_len
                 };
                 Answer::Sources(all.filter(is_wanted).collect())
             }

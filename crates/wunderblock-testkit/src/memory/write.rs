@@ -8,8 +8,8 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_store::codec::{self, commitment};
 use wunderblock_store::{
     Appended, BodyCount, DerivedTable, Facets, Frontiers, KnownEvent, Lease, MAX_HOLDERS, Opening,
-    PackedBlob, PackedEvent, PackedSegment, SegmentId, SegmentInfo, SegmentReach, StoreError, StreamInfo,
-    StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
+    PackedBlob, PackedEvent, PackedSegment, Reach, SegmentId, SegmentInfo, SegmentReach, StoreError,
+    StreamInfo, StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
 };
 
 impl LedgerTables {
@@ -18,6 +18,17 @@ impl LedgerTables {
         match write {
             Write::Tenant { name, key } => Ok(Written::Tenant(self.tenant(name, key))),
             open @ Write::Open { .. } => self.open(open),
+            Write::Project { tenant, folders, folder, project } => {
+                for info in self.streams_with(&Reach::tenant(), tenant, "") {
+                    if info.scope.folder.is_some_and(|own| folders.contains(&own)) {
+                        self.streams.change(&info.no, |row| {
+                            row.info.scope.folder = Some(folder.clone());
+                            row.info.scope.project = Some(project.clone());
+                        });
+                    }
+                }
+                Ok(Written::Done)
+            }
             Write::Append { tenant, stream, expect_head, events } => {
                 self.append(tenant, &stream, expect_head, events).map(Written::Appended)
             }

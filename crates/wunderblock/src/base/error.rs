@@ -180,6 +180,9 @@ pub enum Error {
     /// Invalid note.
     #[error("{0}")]
     Note(String),
+    /// Set of questions that cannot be used.
+    #[error("{0}")]
+    Eval(String),
     /// Command that cannot be run.
     #[error("{0}")]
     Command(String),
@@ -278,6 +281,7 @@ impl Error {
             | Self::Pattern(_)
             | Self::Query(_)
             | Self::Note(_)
+            | Self::Eval(_)
             | Self::Edit(_)
             | Self::Brief(_)
             | Self::Config(_) => ErrorKind::Usage,

@@ -11,13 +11,14 @@ use crate::ledger::ledger_file::Sqlite;
 use crate::ledger::session::Session;
 use crate::rules::catalog::Catalog;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId, branch};
 use wunderblock_core::units::Millis;
 use wunderblock_redact::Redactor;
 use wunderblock_store::{
-    Answer, Commit, Query, Storage, StreamFilter, StreamInfo, StreamKind, Tenant, Write, Written,
+    Answer, Commit, Query, Reach, Storage, StreamFilter, StreamInfo, StreamKind, Tenant, Write, Written,
 };
 
 /// Settings of an engine. The caller parses the settings once; the engine itself does not read files or environment
@@ -26,6 +27,11 @@ use wunderblock_store::{
 pub struct Config {
     /// Tenant whose data the engine uses.
     pub tenant: TenantId,
+    /// User of the sessions that are opened or imported, if they state none.
+    pub user: Option<String>,
+    /// Folder in which the program works: the project of sessions that are opened, if they state none. Imported sessions
+    /// do not take it.
+    pub cwd: Option<PathBuf>,
     /// Known models, with their windows and prices.
     pub catalog: Catalog,
     /// Rules that detect secrets.
@@ -46,6 +52,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             tenant: TenantId::local(),
+            user: None,
+            cwd: None,
             catalog: Catalog::embedded(),
             redactor: Arc::new(Redactor::embedded()),
             clock: Arc::new(system_time),
@@ -86,6 +94,8 @@ pub struct Engine {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) file: Option<Arc<Sqlite>>,
     pub(crate) tenant: Tenant,
+    /// What the engine sees. Its storage answers nothing else.
+    pub(crate) reach: Reach,
     pub(crate) config: Config,
     pub(crate) known: Arc<HeaderCache>,
     pub(crate) exports: Arc<ExportCache>,
@@ -127,6 +137,7 @@ impl Engine {
                 storage,
                 file: None,
                 tenant,
+                reach: Reach::tenant(),
                 config,
                 known: Arc::default(),
                 exports: Arc::default(),

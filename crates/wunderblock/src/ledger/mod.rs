@@ -7,6 +7,7 @@ pub(crate) mod ledger_file;
 #[cfg(feature = "sqlite")]
 pub(crate) mod open;
 pub(crate) mod page_finder;
+pub(crate) mod project;
 pub(crate) mod reading;
 pub(crate) mod recording;
 pub(crate) mod reduce;

@@ -5,6 +5,7 @@ pub(crate) mod document;
 pub(crate) mod grep;
 pub(crate) mod handle;
 pub(crate) mod note;
+pub(crate) mod places;
 pub(crate) mod read;
 pub(crate) mod read_page;
 pub(crate) mod search;

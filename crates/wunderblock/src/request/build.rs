@@ -11,6 +11,7 @@ use crate::request::input::job::BuildJob;
 use crate::request::input::lane::LaneChoice;
 use crate::request::input::snapshot::{LaneWanted, Snapshot, planned_texts, view_handles};
 use crate::request::input::target::Target;
+use crate::request::named::bring_back;
 use crate::request::steps::candidates::{Wanted, recall};
 use crate::request::steps::compose::{self, decide};
 use crate::request::steps::draft::{self, Draft, encode};
@@ -37,7 +38,7 @@ impl Build<Result<Draft, Stopped>> {
 
 /// Builds the state of a lane at the start of a compaction.
 pub(crate) async fn bench(job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
-    let mut lane = weigh(load(job, ask).await?, job, ask).await?;
+    let mut lane = weigh(load(job, ask, false).await?, job, ask).await?;
     // Shortened texts are recorded before a compaction begins.
     let (head, epoch) = (lane.snapshot.view.head(), lane.snapshot.epoch);
     let shorter = ShorterTexts::of(head, epoch, resize(&mut lane, job)?);
@@ -53,20 +54,20 @@ pub(crate) async fn drafted(job: &BuildJob, ask: &Asking) -> Result<Draft, Stopp
 impl Build<Result<Weighed, Error>> {
     /// Builds a lane with the costs of its texts.
     pub(crate) fn weighed(job: BuildJob) -> Self {
-        Self::new(async move |ask| weigh(load(&job, &ask).await?, &job, &ask).await)
+        Self::new(async move |ask| weigh(load(&job, &ask, false).await?, &job, &ask).await)
     }
 }
 
 impl Build<Result<Loaded, Error>> {
     /// Builds a lane with the target of its next request.
     pub(crate) fn loaded(job: BuildJob) -> Self {
-        Self::new(async move |ask| load(&job, &ask).await)
+        Self::new(async move |ask| load(&job, &ask, false).await)
     }
 }
 
 /// Builds the next request without encoding it.
 pub(crate) async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, Stopped> {
-    let loaded = load(job, ask).await?;
+    let loaded = load(job, ask, true).await?;
     let weighed = weigh(loaded, job, ask).await?;
     let shortened = shorten(weighed, job, ask).await?;
     let gathered = gather(shortened, job, ask, Recalls::Hits).await?;
@@ -77,28 +78,31 @@ pub(crate) async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, S
 /// Loads as much as the window can hold. The window decides how far back to read, and the transcript may decide the
 /// window, so a second read may be needed. A second read is also needed if the lane was last built for another model
 /// or window, and therefore begins again.
-async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
+///
+/// `names` states whether what the newest typed turn names is looked up, too.
+async fn load(job: &BuildJob, ask: &Asking, names: bool) -> Result<Loaded, Error> {
     let options = &job.options;
-    let look = |lane: LaneChoice, window: Tokens, ignores_steps: bool| {
+    let look = |lane: LaneChoice, window: Tokens, ignores_steps: bool, names: bool| {
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-        let wanted = LaneWanted { lane, at: options.at, text, reach: None, ignores_steps };
+        let wanted = LaneWanted { lane, at: options.at, text, reach: None, ignores_steps, names };
         ask.ask(|reply| Need::Lane(wanted, reply))
     };
     let window_of = |model: &String| job.catalog.lookup(model).row.window;
     let guess = options.window.or_else(|| options.model.as_ref().map(window_of));
     let guess = guess.unwrap_or(limits::USUAL_WINDOW);
-    let snapshot = look(job.lane.clone(), guess, false).await?;
+    let mut snapshot = look(job.lane.clone(), guess, false, names).await?;
     let target = Target::of(&job.catalog, options, &snapshot.said())?;
     let window = target.budget.window;
     let resizes = snapshot.target().is_some_and(|was| was != target.lane());
     // A view that reaches back to the frontier is complete, even if its window was guessed too small.
     let is_whole = window <= guess || snapshot.floor <= snapshot.view.trim().drop_before;
-    if !resizes && is_whole {
-        return Ok(Loaded { snapshot, target, resizes });
+    if resizes || !is_whole {
+        // If the first read chose the lane, the second must read the same lane.
+        let lane = LaneChoice::Named(snapshot.lane().clone());
+        let named = snapshot.named;
+        snapshot = look(lane, window, resizes, false).await?;
+        snapshot.named = named;
     }
-    // If the first read chose the lane, the second must read the same lane.
-    let lane = LaneChoice::Named(snapshot.lane().clone());
-    let snapshot = look(lane, window, resizes).await?;
     let target = Target::of(&job.catalog, options, &snapshot.said())?;
     Ok(Loaded { snapshot, target, resizes })
 }
@@ -147,7 +151,7 @@ async fn count_bodies(
 /// Content that a build recalls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Recalls {
-    /// Bodies named in the latest turn, and entries that match the query.
+    /// Entries that match the query, and texts of other sessions.
     Hits,
     Nothing,
 }
@@ -188,13 +192,15 @@ async fn gather(
     Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })
 }
 
-/// Loads the texts that a rendering shows and the running sums at the edges of its gaps, and then renders the
-/// request.
+/// Loads the texts that a rendering shows and the running sums at the edges of its gaps, brings back what the newest turn
+/// names, and then renders the request.
 async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rendered, Error> {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let handles = planned.texts.missing(render::handles(view, trim));
     let edges = render::edges(view, trim);
-    let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges }, reply)).await?;
+    let named = Arc::clone(&planned.snapshot.named);
+    let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges, named }, reply)).await?;
     planned.texts.extend(shown.texts);
+    bring_back(&mut planned, shown.named, job, ask).await?;
     Ok(draft::rendered(planned, shown.tallies, job))
 }

@@ -82,6 +82,15 @@ impl Decision {
         Ok(())
     }
 
+    /// Brings texts back at the tail of a request whose plan has been applied.
+    pub(super) fn bring_back(&mut self, items: Vec<Injection>, texts: &Texts) -> Result<(), Error> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.plan.inject.extend(items.iter().cloned());
+        self.take(Fact::ContextInjected(ContextInjected::new(self.lane.clone(), items)), texts)
+    }
+
     /// Records a step of the lane: what its requests leave out from now on.
     pub(super) fn step(&mut self, trim: &Trim, reason: TrimReason, texts: &Texts) -> Result<(), Error> {
         let trimmed = ViewTrimmed {

@@ -6,10 +6,10 @@
 //! shorten  Need::Texts, Need::Known                 Shortened
 //! gather   Need::Texts, Need::Search, Need::Outside Gathered
 //! decide   Need::Texts                              Planned, or Bench for a compaction
-//! show     Need::Shown                              Rendered
+//! show     Need::Shown, then named texts            Rendered
 //! encode                                            Draft
 //! ```
-//! [`build`] contains the stages from top to bottom, [`stages`] their results, and [`need`] the interface to drivers.
+//! [`named`] finds what the newest turn names. [`build`] contains the stages from top to bottom, [`stages`] their results, and [`need`] the interface to drivers.
 //! Drivers are the engine ([`crate::compaction::drive`]) and a lane in memory ([`crate::lanes::in_memory`]), which simulations use.
 
 pub(crate) mod build;
@@ -17,6 +17,7 @@ pub(crate) mod decision;
 pub(crate) mod desk;
 pub(crate) mod input;
 pub(crate) mod measured;
+pub(crate) mod named;
 pub(crate) mod need;
 pub(crate) mod packer;
 pub(crate) mod stages;

@@ -10,6 +10,7 @@ use crate::ledger::recording::record::MadeFrom;
 use crate::ledger::texts::Texts;
 use crate::request::input::provider::StateProvider;
 use crate::request::input::snapshot::{LaneWanted, Snapshot};
+use crate::request::named::{NamedEvents, NamedPlaces};
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
 use std::pin::Pin;
@@ -140,13 +141,16 @@ pub(crate) struct ShownWanted {
     pub(crate) handles: Vec<Handle>,
     /// Positions at the edges of gaps.
     pub(crate) edges: Vec<Seq>,
+    /// Names whose texts are wanted.
+    pub(crate) named: Arc<NamedPlaces>,
 }
 
-/// Answer to [`ShownWanted`]: texts, and the running sums at the edges of gaps.
+/// Answer to [`ShownWanted`]: texts, the running sums at the edges of gaps, and what was read for the names.
 #[derive(Default)]
 pub(crate) struct ShownTexts {
     pub(crate) texts: Texts,
     pub(crate) tallies: BTreeMap<Seq, TallyRow>,
+    pub(crate) named: NamedEvents,
 }
 
 /// Receiver of the answer to a need.

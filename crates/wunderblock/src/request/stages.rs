@@ -8,6 +8,7 @@ use crate::base::error::Error;
 use crate::ledger::texts::Texts;
 use crate::request::input::snapshot::Snapshot;
 use crate::request::input::target::Target;
+use crate::request::named::AskedFor;
 use crate::rules::catalog::{Catalog, ModelRow};
 use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeMap;
@@ -112,6 +113,8 @@ pub(crate) struct Planned {
     pub(crate) composed: Composed,
     pub(crate) decision: Decision,
     pub(crate) texts: Texts,
+    /// Texts that the newest turn asks for, once they have been looked for.
+    pub(crate) asked: Vec<AskedFor>,
 }
 
 impl Planned {

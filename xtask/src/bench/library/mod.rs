@@ -9,4 +9,6 @@ pub(super) mod growth;
 pub(super) mod ingest;
 pub(super) mod live;
 pub(super) mod project;
+pub(super) mod scope;
 pub(super) mod simulate;
+pub(super) mod vectors;

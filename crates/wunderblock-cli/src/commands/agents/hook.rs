@@ -19,7 +19,7 @@ use std::time::Duration;
 use wunderblock::machine::{Agent, find_session};
 use wunderblock::recap::{DigestSource, digest, is_recap_due, recall, recap};
 use wunderblock::redact::PushedText;
-use wunderblock::{Engine, Session};
+use wunderblock::{Engine, Session, reach_at};
 use wunderblock_core::event::{
     EventSource, Fact, NewEvent, SessionClosed, SubagentOutcome, SubagentReturned, SubagentSpawned,
 };
@@ -95,7 +95,8 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         Some(Beginning::New) => match (wanted.digest.stated(), &call.cwd) {
             (Some(DigestArg::Of(scope)), Some(folder)) => {
                 let agent = (scope == DigestScope::Own).then_some(agent.name());
-                digest(&engine, folder, DigestSource { agent, except: own }).await?
+                let reach = reach_at(&engine, folder, wanted.reach.choice()).await?;
+                digest(&engine, &reach, folder, DigestSource { agent, except: own }).await?
             }
             (None, _) => digest_notice(agent).map(|text| settings.config().redactor.push(text)),
             _ => None,
@@ -111,7 +112,8 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         }
         (HookEvent::Prompt(prompt), _) if recalls && context.is_none() && call.inside.is_none() => {
             if let Some(folder) = &call.cwd {
-                context = recall(&engine, folder, own, prompt, RECALL_GUIDE).await?;
+                let reach = reach_at(&engine, folder, wanted.reach.choice()).await?;
+                context = recall(&engine, &reach, own, prompt, RECALL_GUIDE).await?;
             }
         }
         // A prompt must not wait for the index, so it is brought up to date at the end of a turn.

@@ -2,7 +2,7 @@
 
 mod backup;
 
-use crate::args::{DigestArg, Global, Init};
+use crate::args::{DigestArg, Global, Init, ReachArgs};
 use crate::drawing::columns::plural;
 use crate::drawing::terminal::{clean, clean_lines};
 use crate::output::atomic_file::replace;
@@ -24,8 +24,8 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let Init { recall, run_commands, .. } = *wanted;
-    let options = HookOptions { digest: Some(wanted.digest.chosen()), recall, run_commands }.text();
+    let Init { recall, reach, run_commands, .. } = *wanted;
+    let options = HookOptions { digest: Some(wanted.digest.chosen()), recall, reach, run_commands }.text();
     let installation = |agent| {
         let (options, runs_commands) = (&*options, run_commands);
         Installation { agent, program: &program, options, runs_commands, folder: &folder }
@@ -95,14 +95,16 @@ pub(in crate::commands) struct HookOptions {
     /// `None` in entries of older versions, which state no choice.
     pub(in crate::commands) digest: Option<DigestArg>,
     pub(in crate::commands) recall: bool,
+    pub(in crate::commands) reach: ReachArgs,
     pub(in crate::commands) run_commands: bool,
 }
 
 impl HookOptions {
     fn all() -> impl Iterator<Item = Self> {
         let digests = [None].into_iter().chain(DigestArg::ALL.map(Some));
-        digests.flat_map(|digest| {
-            (0..4).map(move |bits| Self { digest, recall: bits & 1 > 0, run_commands: bits & 2 > 0 })
+        let choices = digests.flat_map(|digest| ReachArgs::ALL.map(|reach| (digest, reach)));
+        choices.flat_map(|(digest, reach)| {
+            (0..4).map(move |bits| Self { digest, recall: bits & 1 > 0, reach, run_commands: bits & 2 > 0 })
         })
     }
 
@@ -110,6 +112,7 @@ impl HookOptions {
         let options = [
             self.digest.map(DigestArg::option),
             self.recall.then_some("--recall"),
+            self.reach.option(),
             self.run_commands.then_some("--run-commands"),
         ];
         options.into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -192,6 +195,7 @@ fn report(global: &Global, agents: &[HookAgent], wanted: &Init) {
     }
     say(global, &format!("{}: connected from the next session on", names.join(", ")));
     say(global, wanted.digest.chosen().words());
+    say(global, wanted.reach.words());
     if agents.contains(&HookAgent::Codex) {
         say(global, "Codex runs a hook only once you trust it: type /hooks in Codex");
     }

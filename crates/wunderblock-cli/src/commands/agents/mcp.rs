@@ -13,7 +13,7 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
             Failure::Door(FAILED, format!("the working directory cannot be used ({error}); give --cwd DIR"))
         })?,
     };
-    let served = Served::of(settings, &wanted.build.choice(), cwd)?;
+    let served = Served::of(settings, &wanted.build.choice(), cwd, wanted.reach.choice())?;
     let served = Served { guard: guard(settings)?, ..served };
     let stopper = Stopper::new();
     #[cfg(unix)]

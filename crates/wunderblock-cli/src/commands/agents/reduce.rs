@@ -104,7 +104,8 @@ impl ReduceRequest<'_> {
             self.engine = Some(self.settings.write().await?);
         }
         let engine = self.engine.as_ref().ok_or_else(|| wrong("the ledger is not open"))?;
-        let session = outputs_session(engine, self.how.session).await?;
+        let cwd = self.settings.config().cwd;
+        let session = outputs_session(engine, self.how.session, cwd.as_deref()).await?;
         Ok(output.shorten(&session, Keep::IfReduced, &wish).await?)
     }
 }

@@ -33,6 +33,7 @@ use stand_in::{StandIn, open_session};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
 use watch::{Ended, Watched};
@@ -221,7 +222,7 @@ impl RunRequest<'_> {
         let input = Output::run_input(&self.line, &self.cwd, Some(code.into()));
         let call = written.spool.as_ref().map(Spool::call);
         let output = Output { bytes, tool: "run", input: &input, failed: code != 0, call };
-        let session = outputs_session(engine, self.how.session).await?;
+        let session = outputs_session(engine, self.how.session, Some(Path::new(&self.cwd))).await?;
         if written.way == Way::Through || written.unread {
             let handle = output.keep(&session).await?;
             return Ok(Kept { handle: Some(handle), short: None });

@@ -23,8 +23,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let Wrap { recall, run_commands, .. } = *wanted;
-    let options = &*HookOptions { digest: Some(wanted.digest.chosen()), recall, run_commands }.text();
+    let Wrap { recall, reach, run_commands, .. } = *wanted;
+    let options = &*HookOptions { digest: Some(wanted.digest.chosen()), recall, reach, run_commands }.text();
     let installation =
         Installation { agent, program: &program, options, runs_commands: run_commands, folder: &folder };
     let refused =

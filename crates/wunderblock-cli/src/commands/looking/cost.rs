@@ -6,7 +6,7 @@ use crate::drawing::paint::Paint;
 use crate::drawing::terminal::clean;
 use crate::output::console::{print, print_json, say};
 use crate::output::exit::{Exit, Failure};
-use crate::resolve::filter::session_filter;
+use crate::resolve::filter::{session_choice, session_filter};
 use crate::resolve::lookup::lookup;
 use crate::resolve::names::Names;
 use crate::showing::table::{day, tokens};
@@ -22,7 +22,7 @@ use wunderblock_wire::PromptPart;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> Exit {
     let engine = settings.read_only().await?;
-    let mut filter = session_filter(&wanted.filter, "")?;
+    let mut filter = session_filter(&session_choice(&wanted.filter))?;
     // A session that was rewound has several branches, and all of them cost.
     let mut family = None;
     if let Some(text) = &wanted.session {

@@ -5,7 +5,7 @@ use crate::drawing::columns::{pad, plural};
 use crate::drawing::paint::Paint;
 use crate::output::console::{print, print_json, say};
 use crate::output::exit::{Exit, Failure};
-use crate::resolve::filter::session_filter;
+use crate::resolve::filter::{session_choice, session_filter};
 use crate::resolve::names::Names;
 use crate::showing::report::bar;
 use crate::showing::table::{day, table, tokens};
@@ -20,7 +20,7 @@ const BAR: usize = 16;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &GainArgs) -> Exit {
     let engine = settings.read_only().await?;
-    let filter = session_filter(&wanted.filter, "")?;
+    let filter = session_filter(&session_choice(&wanted.filter))?;
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };
     let group = |text: GainedText<'_>| {
         Some(match wanted.by {

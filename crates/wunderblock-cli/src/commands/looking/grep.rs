@@ -6,7 +6,7 @@ use crate::drawing::paint::Paint;
 use crate::drawing::terminal::{clean, clean_json, clean_lines, width};
 use crate::output::console::{age, say};
 use crate::output::exit::{Exit, FAILED};
-use crate::resolve::filter::searched;
+use crate::resolve::filter::{searched, session_choice, tell_unmatched};
 use crate::resolve::names::Names;
 use crate::showing::entry::{excerpt, role};
 use std::io::{IsTerminal, Write};
@@ -74,6 +74,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
             "given up after {time} s at {place}: earlier messages were not searched; a longer --timeout searches them"
         );
         say(global, &text);
+    }
+    if count == 0 {
+        tell_unmatched(global, &engine, &session_choice(&wanted.searched.sessions)).await?;
     }
     Ok(if count == 0 || stopped.is_some() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

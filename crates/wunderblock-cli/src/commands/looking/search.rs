@@ -6,7 +6,7 @@ use crate::drawing::paint::Paint;
 use crate::drawing::terminal::{clean, width};
 use crate::output::console::{age, print, print_report, say, time};
 use crate::output::exit::{Exit, FAILED, Failure};
-use crate::resolve::filter::searched;
+use crate::resolve::filter::{searched, session_choice, tell_unmatched};
 use crate::resolve::names::Names;
 use crate::showing::entry::role;
 use std::io::IsTerminal;
@@ -16,21 +16,23 @@ use wunderblock::{Deadline, Engine, Error, SEARCH_TIME, SearchHit, SearchOptions
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Exit {
     let engine = settings.either().await?;
     let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
-    let (limit, free_text, within) = (wanted.limit, false, InArg::within(wanted.within));
+    let within = InArg::within(wanted.within);
+    let tokens = wanted.tokens.map(Tokens);
+    let limit = wanted.limit.unwrap_or(if tokens.is_some() { 200 } else { 10 });
     let deadline = Deadline::after(SEARCH_TIME);
     let options = SearchOptions {
         within,
         session,
         order,
         limit,
-        free_text,
+        tokens,
         sessions,
         events,
         deadline,
@@ -50,6 +52,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
             false => Names::all(&engine).await?,
         },
         paint: Paint::stdout(),
+        verbose: global.verbose,
     };
     for hit in &found.hits {
         if global.json {
@@ -75,6 +78,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
             say(global, &format!("\n{shown}"));
         }
         Some(_) => {}
+        None if tell_unmatched(global, &engine, &session_choice(&wanted.searched.sessions)).await? => {}
         None => say(global, "nothing found; `wunderblock grep` finds exact text, secrets included"),
     }
     if found.scanned > 0 {
@@ -88,13 +92,15 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     Ok(if found.hits.is_empty() || found.cut.is_some() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// Lines of an excerpt.
-const LINES: usize = 3;
+/// Maximum number of lines of an excerpt: a passage in a narrow terminal.
+const LINES: usize = 7;
 
 struct SearchPicture<'a> {
     engine: &'a Engine,
     names: Names,
     paint: Paint,
+    /// Whether each hit says what counted for it.
+    verbose: bool,
 }
 
 impl SearchPicture<'_> {
@@ -123,8 +129,23 @@ impl SearchPicture<'_> {
             0 => [String::new(), String::new()],
             context => self.neighbours(hit, context).await?,
         };
-        out.extend([before, text, after]);
+        let why = if self.verbose { self.reasons(hit) } else { String::new() };
+        out.extend([before, text, why, after]);
         Ok(out)
+    }
+
+    /// Returns what each arm gave to the score of a hit, most important first.
+    fn reasons(&self, hit: &SearchHit) -> String {
+        let mut arms: Vec<(&str, i64)> = hit.arms.iter().map(|(name, part)| (*name, *part)).collect();
+        arms.sort_by_key(|(name, part)| (std::cmp::Reverse(part.abs()), *name));
+        let arms: Vec<String> = arms.iter().map(|(name, part)| format!("{name} {part}")).collect();
+        let words = if hit.matched.is_empty() {
+            "no word of the question".to_owned()
+        } else {
+            hit.matched.join(", ")
+        };
+        let line = format!("{}: {}; contains {words}", hit.score, arms.join(" + "));
+        self.paint.dim(&wrap(&clean(&line), width(), 4))
     }
 
     /// Returns a text with the words of the query highlighted.

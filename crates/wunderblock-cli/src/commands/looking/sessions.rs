@@ -7,7 +7,8 @@ use crate::drawing::terminal::{clean, width};
 use crate::output::console::{age, print, print_report, say, time};
 use crate::output::exit::{Exit, Failure};
 use crate::resolve::conversation::beginning;
-use crate::resolve::filter::session_filter;
+use crate::resolve::filter::{session_choice, session_filter, tell_unmatched};
+use crate::resolve::lookup::lookup;
 use crate::resolve::names::Names;
 use std::process::ExitCode;
 use wunderblock::machine::resume;
@@ -17,6 +18,7 @@ use wunderblock::{Engine, originals};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
 use wunderblock_settings::Settings;
+use wunderblock_settings::filter::SessionChoice;
 
 /// Number of columns of the time of the latest message, and of the number of messages.
 const TIME: usize = 8;
@@ -33,9 +35,12 @@ pub(in crate::commands) const UNFINISHED: &str =
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions) -> Exit {
     let engine = settings.read_only().await?;
-    let filter = session_filter(&wanted.filter, &wanted.prefix)?;
-    let is_open = filter.is_open();
-    let mut streams = engine.listed(filter, wanted.limit.saturating_add(1)).await?;
+    let session = match &wanted.session {
+        Some(text) => Some(lookup(global).known(&engine, text).await?.id().clone()),
+        None => None,
+    };
+    let choice = SessionChoice { prefix: wanted.prefix.clone(), session, ..session_choice(&wanted.filter) };
+    let mut streams = engine.listed(session_filter(&choice)?, wanted.limit.saturating_add(1)).await?;
     let more = streams.len() as u64 > wanted.limit;
     streams.truncate(usize::try_from(wanted.limit).unwrap_or(usize::MAX));
     if global.json {
@@ -44,10 +49,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions)
             let (sources, resume) = (originals(&session).await?, resume(&session).await?);
             print_report(&SessionReport::new(info, sources, resume))?;
         }
-    } else if streams.is_empty() && is_open {
-        say(global, "no sessions; `wunderblock import` adds those of your agents");
     } else if streams.is_empty() {
-        say(global, "no sessions of this kind; `wunderblock sessions` lists all of them");
+        if !tell_unmatched(global, &engine, &choice).await? {
+            say(global, "no sessions; `wunderblock import` adds those of your agents");
+        }
     } else {
         print(&table(&engine, &streams, global.verbose).await?)?;
     }
@@ -138,7 +143,9 @@ async fn details(engine: &Engine, info: &StreamInfo, paint: Paint, out: &mut Str
     let named = [
         ("model", info.model.as_deref()),
         ("branch", info.branch.as_deref()),
-        ("in", info.scope.project.as_deref()),
+        ("project", info.scope.project.as_deref()),
+        ("in", info.scope.folder.as_deref().filter(|folder| info.scope.project.as_deref() != Some(folder))),
+        ("user", info.scope.user.as_deref()),
     ];
     facts.extend(named.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", clean(value?)))));
     line(&facts.join(" · "));

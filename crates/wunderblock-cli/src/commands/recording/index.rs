@@ -4,33 +4,27 @@ use crate::args::{Global, Index};
 use crate::drawing::columns::plural;
 use crate::drawing::terminal::clean;
 use crate::output::console::answer;
-use crate::output::exit::{Exit, FAILED, Failure, wrong};
+use crate::output::exit::{Exit, FAILED, wrong};
 use crate::output::progress::{bar, catch_up, update};
 use std::process::ExitCode;
-use wunderblock::{IndexedDocuments, repository_of};
-use wunderblock_core::id::Scope;
+use wunderblock::{IndexedDocuments, scope_at};
 use wunderblock_core::stub::grouped;
 use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Index) -> Exit {
+    let unusable = |error| wrong(format!("the current folder cannot be used: {error}"));
+    let folder = dunce::canonicalize(".").map_err(unusable)?;
     let engine = settings.write().await?;
+    let scope = scope_at(&engine, &folder).await?;
     let bar = bar(global, "reading", "{msg} [{bar:32}] {pos}/{len} files {eta}");
     let mut progress = |progress: wunderblock::Progress| update(&bar, progress.done, progress.total);
-    let done = engine.documents().index(&wanted.paths, &scope()?, &mut progress).await;
+    let done = engine.documents().index(&wanted.paths, &scope, &mut progress).await;
     bar.finish_and_clear();
     let done = done?;
     catch_up(&engine, global).await?;
     answer(global, &done, || picture(&done))?;
     let is_nothing = done.new + done.changed + done.unchanged == 0;
     Ok(if is_nothing || !done.problems.is_empty() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
-}
-
-/// Returns the scope of the folder in which the command runs.
-fn scope() -> Result<Scope, Failure> {
-    let unusable = |error| wrong(format!("the current folder cannot be used: {error}"));
-    let folder = dunce::canonicalize(".").map_err(unusable)?;
-    let project = repository_of(&folder).unwrap_or(folder);
-    Ok(Scope { project: Some(project.to_string_lossy().into_owned()), ..Scope::default() })
 }
 
 fn picture(done: &IndexedDocuments) -> String {

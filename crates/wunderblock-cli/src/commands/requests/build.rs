@@ -38,6 +38,9 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
     }
     if wanted.build.query.is_some() {
         catch_up(&engine, global).await?;
+    } else {
+        // The index finds what the newest turn names. Without it, the request is built as well.
+        let _ = engine.maintenance().catch_up_briefly().await;
     }
     let built = if options.at.is_some() {
         session.explain(&options).await?

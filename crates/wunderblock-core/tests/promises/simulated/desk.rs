@@ -83,6 +83,7 @@ pub(crate) fn state(name: &str, text: Body) -> Injection {
         body: text,
         what: name.into(),
         why: "".into(),
+        part_of: None,
     }
 }
 

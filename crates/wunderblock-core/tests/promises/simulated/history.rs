@@ -691,6 +691,7 @@ pub(crate) fn injection(from: u64) -> Injection {
         body: format!("the body of {from}").into(),
         what: "a file".into(),
         why: "named in the newest turn".into(),
+        part_of: None,
     }
 }
 

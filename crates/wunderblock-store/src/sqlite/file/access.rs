@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Format that this program writes, stored as `PRAGMA user_version`.
-pub const FORMAT: i64 = 7;
+pub const FORMAT: i64 = 8;
 /// Value of `PRAGMA application_id`: "WBlk".
 pub(in crate::sqlite) const APPLICATION_ID: i64 = 0x5742_6c6b;
 /// Maximum time that a write waits for another process's transaction.

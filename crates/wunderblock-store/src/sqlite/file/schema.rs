@@ -156,10 +156,10 @@ mod tests {
             ("CREATE INDEX by_kind ON events (kind)", "the index `by_kind` does not belong"),
             ("DROP TABLE usage", "the table `usage` is missing"),
             ("DROP INDEX refs_by_blob", "the index `refs_by_blob` is missing"),
-            ("ALTER TABLE refs ADD COLUMN more TEXT", "the table `refs` differs from that of format 7, has `more text`"),
+            ("ALTER TABLE refs ADD COLUMN more TEXT", "the table `refs` differs from that of format 8, has `more text`"),
             (
                 "DROP TABLE usage; CREATE VIEW usage AS SELECT 1",
-                "the table `usage` is missing; the view `usage` does not belong to format 7",
+                "the table `usage` is missing; the view `usage` does not belong to format 8",
             ),
             (
                 "DROP TABLE tallies; CREATE TABLE tallies (tenant INTEGER NOT NULL, stream INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- The ledger, format 7. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
+-- The ledger, format 8. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
 -- parts, erasures, losses, backups. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
 
 CREATE TABLE ledger (                -- one row: state of the file as a whole
@@ -25,7 +25,8 @@ CREATE TABLE streams (
     parent     TEXT,                -- session that started this sub-agent's session
     what       INTEGER NOT NULL DEFAULT 0,  -- 0: a session; other streams, as a scope's memory: other numbers
     user       TEXT,                -- the scope, from widest to narrowest
-    project    TEXT,
+    project    TEXT,                -- remote or path of the repository
+    folder     TEXT,                -- from which the project was found; null if a caller named the project
     agent      TEXT,
     session    TEXT,
     run        TEXT,
@@ -44,6 +45,11 @@ CREATE TABLE streams (
     UNIQUE (tenant, id)
 ) STRICT;
 CREATE INDEX streams_by_handle ON streams (tenant, handle);
+CREATE INDEX streams_by_user ON streams (tenant, user, project);
+CREATE INDEX streams_by_project ON streams (tenant, project);
+CREATE INDEX streams_by_folder ON streams (tenant, folder, project);
+CREATE INDEX streams_by_agent ON streams (tenant, agent);
+CREATE INDEX streams_by_session ON streams (tenant, session, run);
 
 CREATE TABLE events (
     tenant   INTEGER NOT NULL,

@@ -160,6 +160,14 @@ const AUTHORS: &str = "
 const EPOCHS: &str = "
     UPDATE tenants SET epoch = 1 WHERE tenant IN (SELECT tenant FROM erasures);";
 
+/// Fills the folder of each session, which was its project (format 8), and the session to which a sub-agent's session or
+/// a branch (`ID~2`) belongs. Sessions get the name of their repository when their folder is next used.
+const PLACES: &str = "
+    UPDATE streams SET folder = project;
+    UPDATE streams SET session = parent WHERE session IS NULL AND parent IS NOT NULL;
+    UPDATE streams SET session = substr(id, 1, length(rtrim(id, '0123456789')) - 1)
+        WHERE session IS NULL AND fork_of IS NOT NULL AND id GLOB '?*~[0-9]*' AND substr(rtrim(id, '0123456789'), -1) = '~';";
+
 /// Upgrades a ledger of an older format to the current one.
 pub(in crate::sqlite) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
@@ -169,26 +177,7 @@ pub(in crate::sqlite) fn upgrade(connection: &mut Connection) -> Result<(), Stor
     if from >= FORMAT {
         return Ok(());
     }
-    if from < 3 {
-        transaction.execute_batch(LANES).map_err(failed)?;
-    }
-    match from {
-        ..2 => transaction.execute_batch(BEFORE).map_err(failed)?,
-        2..4 => transaction.execute_batch(DESCRIBED).map_err(failed)?,
-        _ => {}
-    }
-    if from < 5 {
-        transaction.execute_batch(AUTHORS).map_err(failed)?;
-    }
-    if (2..6).contains(&from) {
-        transaction.execute_batch("ALTER TABLE ledger DROP COLUMN epoch;").map_err(failed)?;
-    }
-    if from < 6 {
-        let epochs = "ALTER TABLE tenants ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;";
-        transaction.execute_batch(epochs).map_err(failed)?;
-    }
-    transaction.execute_batch("DROP INDEX streams_behind;").map_err(failed)?;
-    transaction.execute_batch(SEGMENTS).map_err(failed)?;
+    prepare(&transaction, from).map_err(failed)?;
     transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
     if from < 2 {
         for step in [STREAMS, SOURCES, LINKS, ERASED] {
@@ -199,10 +188,11 @@ pub(in crate::sqlite) fn upgrade(connection: &mut Connection) -> Result<(), Stor
         transaction.execute_batch(AFTER).map_err(failed)?;
         let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
         run(&transaction, first, [])?;
-    } else {
+    } else if from < 7 {
         transaction.execute_batch(&FRONTIERS.replace("{STREAMS}", "streams")).map_err(failed)?;
         transaction.execute_batch(NO_PROGRESS).map_err(failed)?;
     }
+    transaction.execute_batch(PLACES).map_err(failed)?;
     if from < 3 {
         transaction.execute_batch(LANE_OF).map_err(failed)?;
         name_erased(&transaction)?;
@@ -215,6 +205,36 @@ pub(in crate::sqlite) fn upgrade(connection: &mut Connection) -> Result<(), Stor
     }
     transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
+}
+
+/// Changes the tables of an older format that the new schema does not replace.
+fn prepare(db: &Connection, from: i64) -> rusqlite::Result<()> {
+    if from < 3 {
+        db.execute_batch(LANES)?;
+    }
+    match from {
+        ..2 => db.execute_batch(BEFORE)?,
+        2..4 => db.execute_batch(DESCRIBED)?,
+        _ => {}
+    }
+    if from < 5 {
+        db.execute_batch(AUTHORS)?;
+    }
+    if (2..6).contains(&from) {
+        db.execute_batch("ALTER TABLE ledger DROP COLUMN epoch;")?;
+    }
+    if from < 6 {
+        let epochs = "ALTER TABLE tenants ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;";
+        db.execute_batch(epochs)?;
+    }
+    if from < 7 {
+        db.execute_batch("DROP INDEX streams_behind;")?;
+        db.execute_batch(SEGMENTS)?;
+    }
+    if from >= 2 {
+        db.execute_batch("ALTER TABLE streams ADD COLUMN folder TEXT;")?;
+    }
+    Ok(())
 }
 
 /// Fills the lane column for erased records, which no longer name their lane. Of a lane's records, only the preamble

@@ -175,8 +175,8 @@ fn forget_facets(db: &Connection, tenant: TenantNo, stream: u32, seq: u64) -> Re
     match kind.as_deref() {
         Some("session.opened") => {
             let sql =
-                "UPDATE streams SET user = NULL, project = NULL, agent = NULL, session = NULL, run = NULL,
-                           branch = NULL WHERE stream = ?1";
+                "UPDATE streams SET user = NULL, project = NULL, folder = NULL, agent = NULL, session = NULL,
+                           run = NULL, branch = NULL WHERE stream = ?1";
             run(db, sql, params![stream])?;
         }
         Some("session.described" | "document.indexed" | "document.removed") => {

@@ -1,15 +1,16 @@
 //! Finding events by mark or by lane, without reading the events in between.
 
-use crate::StoreError;
-use crate::query::Marked;
-use crate::row::{StoredEvent, StreamKind, StreamNo, Stretch, TenantNo};
+use crate::query::{Marked, Query};
+use crate::row::{StoredEvent, StreamNo, Stretch, TenantNo};
+use crate::sqlite::rows::conditions::Visible;
 use crate::sqlite::rows::lineage::Lineage;
 use crate::sqlite::rows::read::{EVENT, event_row, json};
 use crate::sqlite::sql::{row, rows};
+use crate::{Reach, StoreError};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::Seq;
 
 /// Limits of the search: the last position to include, and the maximum number of events.
 pub(in crate::sqlite) struct Newest {
@@ -52,33 +53,39 @@ pub(in crate::sqlite) fn marked(
 /// regardless of the streams' lengths.
 pub(in crate::sqlite) fn of_kinds(
     db: &Connection,
-    tenant: TenantNo,
-    of: StreamKind,
-    kinds: &[&str],
-    since: Option<Millis>,
+    reach: &Reach,
+    query: &Query,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = format!("{EVENT} {OF_KINDS} AND at >= ?4 ORDER BY stream, seq");
+    let Query::OfKinds { tenant, of, kinds, since } = query else { return Ok(Vec::new()) };
+    let visible = Visible::new(reach, 5);
+    let sql = format!("{EVENT} {} AND at >= ?4 ORDER BY stream, seq", are_of_kinds(visible));
     let since = since.map_or(i64::MIN, |since| since.0);
-    rows(db, &sql, params![tenant.0, json(kinds)?, of as u8, since], event_row)
+    rows(db, &sql, visible.with(params![tenant.0, json(kinds)?, *of as u8, since]), event_row)
 }
 
 /// Returns the places of the control events of the given kinds. Only the index is read.
 pub(in crate::sqlite) fn places_of_kinds(
     db: &Connection,
-    tenant: TenantNo,
-    of: StreamKind,
-    kinds: &[&str],
+    reach: &Reach,
+    query: &Query,
 ) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
-    let sql = format!("SELECT stream, seq FROM events {OF_KINDS} ORDER BY stream, seq");
-    let values = params![tenant.0, json(kinds)?, of as u8];
-    rows(db, &sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+    let Query::PlacesOfKinds { tenant, of, kinds } = query else { return Ok(Vec::new()) };
+    let visible = Visible::new(reach, 4);
+    let sql = format!("SELECT stream, seq FROM events {} ORDER BY stream, seq", are_of_kinds(visible));
+    let own = params![tenant.0, json(kinds)?, *of as u8];
+    rows(db, &sql, visible.with(own), |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
-/// Condition of a search for the control events of given kinds. The tenant is parameter 1, the JSON list of kinds 2, the
-/// kind of the streams 3.
-const OF_KINDS: &str = "INDEXED BY events_marked
-     WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1 AND what = ?3) AND mark = 3 AND mark >= 1
-     AND kind IN (SELECT value FROM json_each(?2))";
+/// Returns the condition of a search for the control events of given kinds. The tenant is parameter 1, the JSON list of
+/// kinds 2, the kind of the streams 3.
+fn are_of_kinds(visible: Visible<'_>) -> String {
+    format!(
+        "INDEXED BY events_marked
+         WHERE tenant = ?1 AND stream IN (SELECT s.stream FROM streams s WHERE s.tenant = ?1 AND s.what = ?3{})
+         AND mark = 3 AND mark >= 1 AND kind IN (SELECT value FROM json_each(?2))",
+        visible.stream("s")
+    )
+}
 
 /// A range of a stream to search.
 struct MarkedPart<'a> {
@@ -141,12 +148,17 @@ impl MarkedPart<'_> {
 /// Returns messages in the user's role whose authors are not settled.
 pub(in crate::sqlite) fn unsettled(
     db: &Connection,
-    tenant: TenantNo,
-    of: StreamKind,
-    limit: u64,
+    reach: &Reach,
+    query: &Query,
 ) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
-    let sql = "SELECT stream, seq FROM events INDEXED BY events_unsettled
-               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL
-               AND (SELECT what FROM streams s WHERE s.stream = events.stream) = ?3 ORDER BY stream, seq LIMIT ?2";
-    rows(db, sql, params![tenant.0, limit, of as u8], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+    let Query::Unsettled { tenant, of, limit } = query else { return Ok(Vec::new()) };
+    let visible = Visible::new(reach, 4);
+    let sql = format!(
+        "SELECT stream, seq FROM events INDEXED BY events_unsettled
+         WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL
+         AND (SELECT what FROM streams s WHERE s.stream = events.stream{}) = ?3 ORDER BY stream, seq LIMIT ?2",
+        visible.stream("s")
+    );
+    let own = params![tenant.0, limit, *of as u8];
+    rows(db, &sql, visible.with(own), |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }

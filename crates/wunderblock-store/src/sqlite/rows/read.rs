@@ -1,7 +1,8 @@
 //! Reads rows from a snapshot.
 
-use super::streams::{PASSES, lists, stream_kind};
-use crate::StoreError;
+use super::conditions::{Conditions, Visible};
+use super::streams::stream_kind;
+use crate::facets::EventUsage;
 use crate::query::{Query, ReadOrder};
 use crate::row::{
     BodyCount, DerivedTable, EventFilter, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent,
@@ -11,7 +12,9 @@ use crate::sqlite::failure::failure;
 use crate::sqlite::rows::ids::Ids;
 use crate::sqlite::rows::lineage::Lineage;
 use crate::sqlite::sql::{author_sql, authors_of, handle_of, handle_sql, row, rows, stream_id, unreadable};
-use crate::write::{EventUsage, PackedBlob};
+use crate::write::PackedBlob;
+use crate::{Reach, StoreError};
+use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -28,18 +31,23 @@ pub(in crate::sqlite) fn tenants(db: &Connection) -> Result<Vec<String>, StoreEr
 
 pub(in crate::sqlite) fn usage(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     filter: &StreamFilter,
 ) -> Result<Vec<UsageRow>, StoreError> {
     let kind = filter.kind as u8;
+    let Conditions { sql: passes, values } = Conditions::of(filter, 3)?;
+    let visible = Visible::new(reach, 3 + values.len());
     let sql = format!(
         "SELECT u.stream, u.seq, u.at, u.key, u.model, u.input, u.cache_read, u.cache_write, u.output
          FROM usage u JOIN streams s ON s.stream = u.stream
-         WHERE u.tenant = ?1 AND s.what = {kind} AND {PASSES} AND u.at >= ?7 ORDER BY u.stream, u.seq"
+         WHERE u.tenant = ?1 AND s.what = {kind} AND u.at >= ?2{passes}{} ORDER BY u.stream, u.seq",
+        visible.stream("s")
     );
-    let (projects, tags, parents) = lists(filter)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
-    rows(db, &sql, params![tenant.0, filter.prefix, projects, filter.agent, tags, parents, since], |row| {
+    let mut own: Vec<&dyn ToSql> = vec![&tenant.0, &since];
+    own.extend(values.iter().map(AsRef::as_ref));
+    rows(db, &sql, visible.with(&own), |row| {
         Ok(UsageRow {
             stream: StreamNo(row.get(0)?),
             seq: Seq(row.get(1)?),
@@ -63,12 +71,18 @@ pub(in crate::sqlite) fn json<T: AsRef<str> + serde::Serialize>(texts: &[T]) -> 
 
 pub(in crate::sqlite) fn places(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     record: i64,
 ) -> Result<Vec<(StreamId, Seq)>, StoreError> {
-    let sql = "SELECT s.id, r.seq FROM records r JOIN streams s ON s.stream = r.stream
-               WHERE r.tenant = ?1 AND r.record = ?2 ORDER BY r.stream";
-    rows(db, sql, params![tenant.0, record], |row| Ok((stream_id(row.get(0)?)?, Seq(row.get(1)?))))
+    let visible = Visible::new(reach, 3);
+    let sql = format!(
+        "SELECT s.id, r.seq FROM records r JOIN streams s ON s.stream = r.stream
+         WHERE r.tenant = ?1 AND r.record = ?2{} ORDER BY r.stream",
+        visible.stream("s")
+    );
+    let own = params![tenant.0, record];
+    rows(db, &sql, visible.with(own), |row| Ok((stream_id(row.get(0)?)?, Seq(row.get(1)?))))
 }
 
 /// Returns, for each id, the event with that id in a stream or in its ancestors.
@@ -237,24 +251,33 @@ fn count_row(row: &Row<'_>) -> rusqlite::Result<BodyCount> {
 
 pub(in crate::sqlite) fn blob(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     handle: Handle,
 ) -> Result<Option<PackedBlob>, StoreError> {
-    let sql = "SELECT hash, bytes, data FROM blobs WHERE tenant = ?1 AND handle = ?2";
-    row(db, sql, params![tenant.0, handle_sql(handle)], |row| {
+    let visible = Visible::new(reach, 3);
+    let sql = format!(
+        "SELECT hash, bytes, data FROM blobs b WHERE b.tenant = ?1 AND b.handle = ?2{}",
+        visible.body("b.blob")
+    );
+    row(db, &sql, visible.with(params![tenant.0, handle_sql(handle)]), |row| {
         Ok(PackedBlob { handle, hash: row.get(0)?, bytes: Bytes(row.get(1)?), data: row.get(2)? })
     })
 }
 
 pub(in crate::sqlite) fn count(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     handle: Handle,
 ) -> Result<Option<BodyCount>, StoreError> {
-    let sql =
+    let visible = Visible::new(reach, 3);
+    let sql = format!(
         "SELECT c.o200k, c.cl100k, c.class, c.escaped, c.quotes FROM blobs b JOIN counts c ON c.blob = b.blob
-               WHERE b.tenant = ?1 AND b.handle = ?2";
-    row(db, sql, params![tenant.0, handle_sql(handle)], count_row)
+         WHERE b.tenant = ?1 AND b.handle = ?2{}",
+        visible.body("b.blob")
+    );
+    row(db, &sql, visible.with(params![tenant.0, handle_sql(handle)]), count_row)
 }
 
 pub(in crate::sqlite) fn tallies(
@@ -309,56 +332,79 @@ pub(in crate::sqlite) fn sums(
 
 pub(in crate::sqlite) fn resolve(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     of: StreamKind,
     handle: Handle,
 ) -> Result<Option<HandleTarget>, StoreError> {
-    let values = params![tenant.0, handle_sql(handle)];
-    if row(db, "SELECT 1 FROM blobs WHERE tenant = ?1 AND handle = ?2", values, |_| Ok(()))?.is_some() {
+    let (visible, own) = (Visible::new(reach, 3), params![tenant.0, handle_sql(handle)]);
+    let sql =
+        format!("SELECT 1 FROM blobs b WHERE b.tenant = ?1 AND b.handle = ?2{}", visible.body("b.blob"));
+    if row(db, &sql, visible.with(own), |_| Ok(()))?.is_some() {
         return Ok(Some(HandleTarget::Blob));
     }
-    let sql = "SELECT what, id FROM streams WHERE tenant = ?1 AND handle = ?2";
-    let stream = row(db, sql, values, |row| Ok((stream_kind(row.get(0)?)?, stream_id(row.get(1)?)?)))?;
+    let sql = format!(
+        "SELECT s.what, s.id FROM streams s WHERE s.tenant = ?1 AND s.handle = ?2{}",
+        visible.stream("s")
+    );
+    let stream =
+        row(db, &sql, visible.with(own), |row| Ok((stream_kind(row.get(0)?)?, stream_id(row.get(1)?)?)))?;
     if let Some((kind, id)) = stream {
         return Ok((kind == of).then_some(HandleTarget::Stream(id)));
     }
-    let source =
-        row(db, "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2", values, |row| row.get(0))?;
-    if let Some(no) = source {
+    let is_visible = visible.source("s.source");
+    let sql = format!("SELECT s.source FROM sources s WHERE s.tenant = ?1 AND s.handle = ?2{is_visible}");
+    if let Some(no) = row(db, &sql, visible.with(own), |row| row.get(0))? {
         return Ok(Some(HandleTarget::Source(SourceNo(no), None)));
     }
-    let sql = "SELECT s.source, r.revision FROM source_revisions r JOIN sources s ON s.source = r.source
-               WHERE s.tenant = ?1 AND r.handle = ?2";
-    row(db, sql, values, |row| Ok(HandleTarget::Source(SourceNo(row.get(0)?), Some(row.get(1)?))))
+    let sql = format!(
+        "SELECT s.source, r.revision FROM source_revisions r JOIN sources s ON s.source = r.source
+         WHERE s.tenant = ?1 AND r.handle = ?2{is_visible}"
+    );
+    let read = |row: &Row<'_>| Ok(HandleTarget::Source(SourceNo(row.get(0)?), Some(row.get(1)?)));
+    row(db, &sql, visible.with(own), read)
 }
 
-pub(in crate::sqlite) fn handles(db: &Connection, query: &Query) -> Result<Vec<Handle>, StoreError> {
+pub(in crate::sqlite) fn handles(
+    db: &Connection,
+    reach: &Reach,
+    query: &Query,
+) -> Result<Vec<Handle>, StoreError> {
     let Query::Handles { tenant, of, first, last, limit } = query else { return Ok(Vec::new()) };
+    let visible = Visible::new(reach, 6);
     // Handles are stored as signed integers. All handles of a range share their first digits and therefore the sign,
     // so `BETWEEN` selects the right ones.
-    let sql = "SELECT handle FROM blobs WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
-               UNION SELECT handle FROM streams WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3 AND what = ?5
-               UNION SELECT handle FROM sources WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
-               UNION SELECT r.handle FROM source_revisions r JOIN sources s ON s.source = r.source
-                     WHERE s.tenant = ?1 AND r.handle BETWEEN ?2 AND ?3
-               ORDER BY 1 LIMIT ?4";
+    let sql = format!(
+        "SELECT handle FROM blobs b WHERE b.tenant = ?1 AND b.handle BETWEEN ?2 AND ?3{}
+         UNION SELECT handle FROM streams s WHERE s.tenant = ?1 AND s.handle BETWEEN ?2 AND ?3 AND s.what = ?5{}
+         UNION SELECT handle FROM sources s WHERE s.tenant = ?1 AND s.handle BETWEEN ?2 AND ?3{source}
+         UNION SELECT r.handle FROM source_revisions r JOIN sources s ON s.source = r.source
+               WHERE s.tenant = ?1 AND r.handle BETWEEN ?2 AND ?3{source}
+         ORDER BY 1 LIMIT ?4",
+        visible.body("b.blob"),
+        visible.stream("s"),
+        source = visible.source("s.source")
+    );
     let limit = (*limit).min(i64::MAX as u64);
-    let values = params![tenant.0, handle_sql(*first), handle_sql(*last), limit, *of as u8];
-    rows(db, sql, values, |row| Ok(handle_of(row.get(0)?)))
+    let own = params![tenant.0, handle_sql(*first), handle_sql(*last), limit, *of as u8];
+    rows(db, &sql, visible.with(own), |row| Ok(handle_of(row.get(0)?)))
 }
 
 pub(in crate::sqlite) fn holders(
     db: &Connection,
-    tenant: TenantNo,
-    of: StreamKind,
-    handle: Handle,
-    limit: u64,
+    reach: &Reach,
+    query: &Query,
 ) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
-    let sql = "SELECT r.stream, r.seq FROM blobs b JOIN refs r ON r.tenant = b.tenant AND r.blob = b.blob
-               JOIN streams s ON s.stream = r.stream
-               WHERE b.tenant = ?1 AND b.handle = ?2 AND s.what = ?4 ORDER BY r.stream, r.seq LIMIT ?3";
-    let values = params![tenant.0, handle_sql(handle), limit.min(i64::MAX as u64), of as u8];
-    rows(db, sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+    let Query::Holders { tenant, of, handle, limit } = query else { return Ok(Vec::new()) };
+    let visible = Visible::new(reach, 5);
+    let sql = format!(
+        "SELECT r.stream, r.seq FROM blobs b JOIN refs r ON r.tenant = b.tenant AND r.blob = b.blob
+         JOIN streams s ON s.stream = r.stream
+         WHERE b.tenant = ?1 AND b.handle = ?2 AND s.what = ?4{} ORDER BY r.stream, r.seq LIMIT ?3",
+        visible.stream("s")
+    );
+    let own = params![tenant.0, handle_sql(*handle), (*limit).min(i64::MAX as u64), *of as u8];
+    rows(db, &sql, visible.with(own), |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
 pub(in crate::sqlite) fn segments(

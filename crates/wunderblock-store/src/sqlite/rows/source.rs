@@ -7,9 +7,10 @@
 
 use crate::query::SourceBy;
 use crate::row::{Chunk, Owner, RevisionInfo, SourceFilter, SourceInfo, SourceNo, TenantNo};
+use crate::sqlite::rows::conditions::Visible;
 use crate::sqlite::sql::{handle_of, handle_sql, put, row, rows, run, stream_id};
 use crate::write::{Begin, PackedChunk, Written};
-use crate::{StoreError, codec};
+use crate::{Reach, StoreError, codec};
 use rusqlite::{Connection, Row, params};
 use std::ops::Range;
 use wunderblock_core::id::{Handle, StreamId};
@@ -305,35 +306,54 @@ fn with_erased(db: &Connection, mut info: SourceInfo) -> Result<SourceInfo, Stor
 
 pub(in crate::sqlite) fn info(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     by: &SourceBy,
     revision: Option<u32>,
 ) -> Result<Option<SourceInfo>, StoreError> {
+    let visible = Visible::new(reach, 4);
     let (column, value): (&str, Box<dyn rusqlite::ToSql>) = match by {
         SourceBy::Key(key) => ("key", Box::new(key.clone())),
         SourceBy::No(no) => ("source", Box::new(no.0)),
     };
-    let sql =
-        format!("{SOURCE} AND r.revision = coalesce(?3, s.revision) WHERE s.tenant = ?1 AND s.{column} = ?2");
-    let found = row(db, &sql, params![tenant.0, value, revision], source_row)?;
+    let sql = format!(
+        "{SOURCE} AND r.revision = coalesce(?3, s.revision) WHERE s.tenant = ?1 AND s.{column} = ?2{}",
+        visible.source("s.source")
+    );
+    let found = row(db, &sql, visible.with(params![tenant.0, value, revision]), source_row)?;
     found.map(|info| with_erased(db, info)).transpose()
 }
 
 /// Returns the sources that a filter accepts.
 pub(in crate::sqlite) fn listed(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     filter: &SourceFilter,
 ) -> Result<Vec<SourceInfo>, StoreError> {
+    let visible = Visible::new(reach, 5);
     // The bounds of the path let the index find the prefix.
     let sql = format!(
         "{} WHERE s.tenant = ?1 AND s.key >= ?2 AND s.key < ?2 || char(1114111) AND r.len >= ?3
-         AND (?4 OR r.revision = s.revision) ORDER BY s.source, r.revision",
-        without_reader()
+         AND (?4 OR r.revision = s.revision){} ORDER BY s.source, r.revision",
+        without_reader(),
+        visible.source("s.source")
     );
     let (least, older) = (filter.min_len.min(i64::MAX as u64), filter.older);
-    let found = rows(db, &sql, params![tenant.0, filter.prefix, least, older], source_row)?;
+    let own = params![tenant.0, filter.prefix, least, older];
+    let found = rows(db, &sql, visible.with(own), source_row)?;
     found.into_iter().map(|info| with_erased(db, info)).collect()
+}
+
+/// Returns whether a source is in reach.
+pub(in crate::sqlite) fn is_visible(
+    db: &Connection,
+    reach: &Reach,
+    source: SourceNo,
+) -> Result<bool, StoreError> {
+    let visible = Visible::new(reach, 2);
+    let sql = format!("SELECT 1 FROM sources s WHERE s.source = ?1{}", visible.source("s.source"));
+    Ok(row(db, &sql, visible.with(params![source.0]), |_| Ok(()))?.is_some())
 }
 
 /// Returns the revisions from which a stream was read.

@@ -1,11 +1,13 @@
 //! Reads rows of streams.
 
-use super::read::json;
-use crate::StoreError;
+use super::conditions::{Conditions, Visible};
+use crate::query::Query;
 use crate::row::{
     DerivedTable, Frontiers, SourceNo, StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo,
 };
 use crate::sqlite::sql::{handle_of, row, rows, stream_id, unreadable};
+use crate::{Reach, StoreError};
+use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -16,7 +18,7 @@ const STREAM: &str =
     "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.user, s.project, s.agent, s.session, s.run,
      k.source, k.revision, s.opened_at, s.updated_at, s.messages, s.text, s.first_user, s.said, s.what,
      (SELECT group_concat(f.what || ':' || f.seq) FROM frontiers f WHERE f.stream = s.stream),
-     s.said_at, s.title, s.tags, s.branch, s.model, s.tokens,
+     s.said_at, s.title, s.tags, s.branch, s.model, s.tokens, s.folder,
      EXISTS (SELECT 1 FROM source_revisions r WHERE r.source = k.source AND r.revision = k.revision AND r.whole = 0)
      FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of
      LEFT JOIN stream_sources k ON k.link = (SELECT max(link) FROM stream_sources WHERE stream = s.stream)";
@@ -35,6 +37,7 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
         scope: Scope {
             user: row.get(7)?,
             project: row.get(8)?,
+            folder: row.get(28)?,
             agent: row.get(9)?,
             session: row.get(10)?,
             run: row.get(11)?,
@@ -54,7 +57,7 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
         branch: row.get(25)?,
         model: row.get(26)?,
         tokens: Tokens(row.get(27)?),
-        unfinished: row.get(28)?,
+        unfinished: row.get(29)?,
     })
 }
 
@@ -101,43 +104,43 @@ pub(in crate::sqlite) fn stream_by_no(
     row(db, &sql, params![tenant.0, no.0], stream_row)
 }
 
-/// Condition of a [`StreamFilter`] on a row `s` of streams, without its kind and time: the prefix is parameter 2, the JSON
-/// list of projects 3, the agent 4, the JSON list of tags 5, the JSON list of parents 6.
-pub(super) const PASSES: &str = "substr(s.id, 1, length(?2)) = ?2
-     AND (json_array_length(?3) = 0 OR EXISTS (SELECT 1 FROM json_each(?3) p WHERE s.project = p.value
-         OR substr(s.project, 1, length(p.value) + 1) = p.value || '/'
-         OR (instr(p.value, '/') = 0 AND substr(s.project, -length(p.value) - 1) = '/' || p.value)))
-     AND (?4 IS NULL OR s.agent = ?4)
-     AND NOT EXISTS (SELECT 1 FROM json_each(?5) t WHERE t.value NOT IN (SELECT value FROM json_each(coalesce(s.tags, '[]'))))
-     AND (json_array_length(?6) = 0 OR s.parent IN (SELECT value FROM json_each(?6)))";
-
 pub(in crate::sqlite) fn streams(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     filter: &StreamFilter,
     limit: u64,
 ) -> Result<Vec<StreamInfo>, StoreError> {
     let kind = filter.kind as u8;
+    let Conditions { sql: passes, values } = Conditions::of(filter, 4)?;
+    let visible = Visible::new(reach, 4 + values.len());
+    // The rows are made only for the streams that are returned.
     let sql = format!(
-        "{STREAM} WHERE s.tenant = ?1 AND s.what = {kind} AND {PASSES} AND s.said_at >= ?7
-         ORDER BY s.said_at DESC, s.stream DESC LIMIT ?8"
+        "{STREAM} WHERE s.stream IN (
+             SELECT s.stream FROM streams s WHERE s.tenant = ?1 AND s.what = {kind} AND s.said_at >= ?2{passes}{}
+             ORDER BY s.said_at DESC, s.stream DESC LIMIT ?3)
+         ORDER BY s.said_at DESC, s.stream DESC",
+        visible.stream("s")
     );
-    let (projects, tags, parents) = lists(filter)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
     // SQLite's integers are signed, so limits and positions are capped at `i64::MAX`.
     let limit = limit.min(i64::MAX as u64);
-    rows(
-        db,
-        &sql,
-        params![tenant.0, filter.prefix, projects, filter.agent, tags, parents, since, limit],
-        stream_row,
-    )
+    let mut own: Vec<&dyn ToSql> = vec![&tenant.0, &since, &limit];
+    own.extend(values.iter().map(AsRef::as_ref));
+    rows(db, &sql, visible.with(&own), stream_row)
 }
 
-/// Returns the lists of a filter as JSON: projects, tags, parents.
-pub(super) fn lists(filter: &StreamFilter) -> Result<(String, String, String), StoreError> {
-    let parents: Vec<&str> = filter.parents.iter().map(StreamId::as_str).collect();
-    Ok((json(&filter.projects)?, json(&filter.tags)?, json(&parents)?))
+/// Returns whether a stream exists and is in reach.
+pub(in crate::sqlite) fn is_visible(
+    db: &Connection,
+    reach: &Reach,
+    tenant: TenantNo,
+    id: &StreamId,
+) -> Result<bool, StoreError> {
+    let visible = Visible::new(reach, 3);
+    let sql = format!("SELECT 1 FROM streams s WHERE s.tenant = ?1 AND s.id = ?2{}", visible.stream("s"));
+    let own = params![tenant.0, id.as_str()];
+    Ok(row(db, &sql, visible.with(own), |_| Ok(()))?.is_some())
 }
 
 fn tags_of(json: Option<String>) -> rusqlite::Result<Vec<Box<str>>> {
@@ -146,29 +149,34 @@ fn tags_of(json: Option<String>) -> rusqlite::Result<Vec<Box<str>>> {
 
 pub(in crate::sqlite) fn read_from(
     db: &Connection,
+    reach: &Reach,
     tenant: TenantNo,
     source: SourceNo,
     revision: Option<u32>,
 ) -> Result<Vec<StreamInfo>, StoreError> {
+    let visible = Visible::new(reach, 4);
     let sql = format!(
         "{STREAM} WHERE s.tenant = ?1 AND EXISTS (
             SELECT 1 FROM stream_sources l WHERE l.stream = s.stream AND l.source = ?2
-            AND (?3 IS NULL OR l.revision = ?3)) ORDER BY s.stream"
+            AND (?3 IS NULL OR l.revision = ?3)){} ORDER BY s.stream",
+        visible.stream("s")
     );
-    rows(db, &sql, params![tenant.0, source.0, revision], stream_row)
+    rows(db, &sql, visible.with(params![tenant.0, source.0, revision]), stream_row)
 }
 
 pub(in crate::sqlite) fn behind(
     db: &Connection,
-    tenant: TenantNo,
-    of: StreamKind,
-    tables: &[DerivedTable],
-    limit: u64,
+    reach: &Reach,
+    query: &Query,
 ) -> Result<Vec<StreamInfo>, StoreError> {
+    let Query::Behind { tenant, of, tables, limit } = query else { return Ok(Vec::new()) };
+    let visible = Visible::new(reach, 4);
     let tables = tables.iter().map(|table| (*table as u8).to_string()).collect::<Vec<_>>().join(", ");
     let sql = format!(
         "{STREAM} WHERE s.stream IN (SELECT stream FROM frontiers WHERE tenant = ?1 AND what IN ({tables}) AND behind)
-         AND s.tenant = ?1 AND s.what = ?2 ORDER BY s.stream LIMIT ?3"
+         AND s.tenant = ?1 AND s.what = ?2{} ORDER BY s.stream LIMIT ?3",
+        visible.stream("s")
     );
-    rows(db, &sql, params![tenant.0, of as u8, limit.min(i64::MAX as u64)], stream_row)
+    let own = params![tenant.0, *of as u8, (*limit).min(i64::MAX as u64)];
+    rows(db, &sql, visible.with(own), stream_row)
 }

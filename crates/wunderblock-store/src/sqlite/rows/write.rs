@@ -5,6 +5,7 @@ use crate::sqlite::failure::failure;
 use crate::sqlite::rows::ancestor_ids::AncestorIds;
 use crate::sqlite::rows::erase::Erasing;
 use crate::sqlite::rows::lineage::Lineage;
+use crate::sqlite::rows::read::json;
 use crate::sqlite::rows::source::Revision;
 use crate::sqlite::rows::{append, basis, erase, lease, source};
 use crate::sqlite::sql::{author_sql, handle_sql, put, run, spans_sql};
@@ -40,6 +41,12 @@ fn one(db: &Connection, shared: &mut AncestorIds, write: &Write) -> Result<Writt
     match write {
         Write::Tenant { name, key } => tenant(db, name, key),
         Write::Open { .. } => open(db, write),
+        Write::Project { tenant, folders, folder, project } => {
+            let sql = "UPDATE streams SET project = ?3, folder = ?4 WHERE tenant = ?1
+                       AND folder IN (SELECT value FROM json_each(?2)) AND (project IS NOT ?3 OR folder <> ?4)";
+            run(db, sql, params![tenant.0, json(folders)?, project, folder])?;
+            Ok(Written::Done)
+        }
         Write::Append { tenant, stream, expect_head, events } => {
             let growing = append::GrowingStream::of(db, *tenant, stream)?;
             growing.append(shared, *expect_head, events).map(Written::Appended)
@@ -120,8 +127,8 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
     run(
         db,
         "INSERT INTO streams (tenant, id, handle, base, head, said, said_at, fork_of, parent, user, project, agent, session, run,
-             opened_at, updated_at, messages, text, first_user, tokens, what)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?12, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, 0, ?16)",
+             opened_at, updated_at, messages, text, first_user, tokens, what, folder)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?12, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, 0, ?16, ?17)",
         params![
             tenant.0,
             stream.as_str(),
@@ -138,7 +145,8 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             begin.messages,
             begin.text,
             begin.first_user.map(|seq| seq.0),
-            *kind as u8
+            *kind as u8,
+            scope.folder
         ],
     )?;
     let no = db.last_insert_rowid();

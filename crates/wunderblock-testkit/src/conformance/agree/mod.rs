@@ -12,9 +12,10 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_store::codec::record_key;
 use wunderblock_store::{
     Answer, Begin, BodyCount, Commit, DerivedTable, Epoch, Erasure, EventFilter, EventMark, EventUsage,
-    Facets, Gone, Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach,
-    SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
-    StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo, Write, Written,
+    Facets, Gone, Marked, Opening, PackedEvent, PackedSegment, Query, Reach, ReadOrder, ScopeLimit,
+    SegmentInfo, SegmentReach, Selected, SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo,
+    SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo, Write,
+    Written,
 };
 
 /// Number of streams that a script uses. A small number of names makes steps collide.
@@ -178,6 +179,13 @@ impl StorePair<'_> {
         let from_b = block_on(self.b.query(queries.clone())).map(sorted).unwrap();
         assert_eq!([from_a.len(), from_b.len()], [queries.len(); 2], "one answer to each query");
         for ((query, from_a), from_b) in queries.iter().zip(&from_a).zip(&from_b) {
+            assert_eq!(from_a, from_b, "both were asked {query:?}");
+        }
+        for query in queries {
+            let reach = Reach::tenant().and(ScopeLimit::Project(Some("project 1".to_owned())));
+            let query = vec![Query::Within { reach, query: Box::new(query) }];
+            let [from_a, from_b] =
+                [self.a, self.b].map(|store| block_on(store.query(query.clone())).map(sorted));
             assert_eq!(from_a, from_b, "both were asked {query:?}");
         }
         from_a

@@ -36,6 +36,7 @@ pub(super) fn of_stream(tenant: TenantNo, number: u8) -> Vec<Query> {
         filter,
     };
     let marked = |what, to, limit| Query::Marked { tenant, stream: stream(), what, to: Seq(to), limit };
+    let bodies_of = |events, bytes| Query::BodiesOf { tenant, stream: stream(), events, bytes: Bytes(bytes) };
     let mut queries = vec![
         Query::Lost { since: Epoch { tenant, no: 1 }, stream: stream(), from: Seq(2), to: Seq(5) },
         Query::Lineage { tenant, stream: stream() },
@@ -53,6 +54,9 @@ pub(super) fn of_stream(tenant: TenantNo, number: u8) -> Vec<Query> {
         marked(Marked::System, 5, 2),
         marked(Marked::UserTurn, 99, 99),
         marked(Marked::UserTurn, 7, 1),
+        bodies_of(Selected::At(seqs().into_iter().rev().collect()), 1 << 20),
+        bodies_of(Selected::At(seqs()), 25),
+        bodies_of(Selected::UserTurns { to: Seq(7), limit: 2 }, 1 << 20),
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
         Query::Resolve { tenant, of: OF, handle: handle(stream().as_str()) },
         Query::SourcesOf { tenant, stream: stream() },

@@ -61,7 +61,7 @@ pub(super) async fn publish(
         let window = prepared.bench.budget.window;
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
         let lane = LaneChoice::Named(account.lane.clone());
-        let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
+        let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false, names: false };
         let now = desk.lane(wanted).await?;
         // Always rebase the original proposal: its positions and view belong together.
         match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {

@@ -1,6 +1,7 @@
 //! Loads a lane's snapshot from the ledger. The snapshot holds the lane's state, and the latest events as far back as
 //! the window reaches.
 
+use super::named::{NamedSearch, NamedTurn};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::query_batch::{EVERY, QueryBatch, marked};
@@ -12,6 +13,7 @@ use crate::request::input::snapshot::{
     LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, planned_texts, speaker, spoken,
 };
 use crate::request::input::target::SessionModel;
+use crate::request::named::NamedPlaces;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use wunderblock_core::decision::PartPosition;
@@ -31,6 +33,9 @@ use wunderblock_store::{
 /// Number of events of a lane that are read to find its latest one. Several events are read, because damaged records
 /// are skipped.
 const LANE_PAGE: u64 = 4;
+
+/// Number of the user's latest turns among which the newest typed one is found: the others are by programs.
+pub(super) const TURNS: u64 = 4;
 
 /// Number of latest events that are loaded whatever their size.
 const LATEST: u64 = 64;
@@ -138,6 +143,7 @@ impl Loading<'_> {
             reports: first.reports,
             before: first.before,
             opening: first.opening,
+            named: first.places,
             opened_at: first.info.opened_at,
             model: first.model.or(snapshot.model),
             undone: first.undone.filter(|at| compacted.is_none_or(|compacted| compacted < *at)),
@@ -178,7 +184,8 @@ impl Loading<'_> {
         let recent = batch.ask(newest, Answer::events);
         let steering = STEERING.map(|kind| batch.ask(of_lane(kind), Answer::events));
         let systems = batch.ask(marked(self.engine, self.stream, Marked::System, to, EVERY), Answer::events);
-        let user = batch.ask(marked(self.engine, self.stream, Marked::UserTurn, to, 1), Answer::events);
+        let user = batch.ask(marked(self.engine, self.stream, Marked::UserTurn, to, TURNS), Answer::events);
+        let named = wanted.names.then(|| NamedTurn::ask(self.engine, self.stream, to, &mut batch));
         let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
         let hides = batch.ask(kind("content.hidden", EVERY), Answer::events);
         let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
@@ -200,7 +207,12 @@ impl Loading<'_> {
         }
         self.steering(&mut first, rows).await?;
         first.keep(answers.take(systems)?);
-        first.user = answers.take(user)?.first().map(|row| row.seq);
+        let turns = answers.take(user)?;
+        first.user = turns.first().map(|row| row.seq);
+        if let Some(named) = named {
+            let turns: Vec<Event> = turns.iter().map(|row| self.event(row)).collect::<Result<_, _>>()?;
+            first.named = named.search(self.engine, &mut answers, (&first.info, to), &turns)?;
+        }
         let pins = answers.take(pins)?;
         for row in &pins {
             if let Some(Fact::ContentPinned(pin)) = self.event(row)?.fact {
@@ -359,11 +371,18 @@ impl Loading<'_> {
             .then(|| batch.ask(Query::Blobs { tenant, handles: asked.texts }, Answer::blobs));
         let weighed = (!asked.weighed.is_empty())
             .then(|| batch.ask(Query::Counts { tenant, handles: asked.weighed.clone() }, Answer::counts));
+        let mut named = first.named.take();
+        if let Some(named) = &mut named {
+            named.ask(self.engine, &mut batch);
+        }
         let (mut texts, mut counts) = (Texts::default(), HashMap::new());
         if batch.is_empty() {
             return Ok((texts, counts));
         }
         let mut answers = self.engine.ask_all(batch).await?;
+        if let Some(named) = named {
+            first.places = Arc::new(named.places(self.engine, &mut answers)?);
+        }
         for rows in [missing, singles].into_iter().flatten() {
             first.keep(answers.take(rows)?);
         }
@@ -453,6 +472,10 @@ struct First {
     preamble: Option<Preamble>,
     /// Opening of the session: [`Snapshot::opening`].
     opening: Option<Box<Snapshot>>,
+    /// Search for what the newest typed turn names.
+    named: Option<NamedSearch>,
+    /// Result of the search.
+    places: Arc<NamedPlaces>,
 }
 
 impl First {
@@ -473,6 +496,8 @@ impl First {
             undone: None,
             preamble: None,
             opening: None,
+            named: None,
+            places: Arc::default(),
         }
     }
 

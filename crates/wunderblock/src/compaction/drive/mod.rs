@@ -4,6 +4,7 @@ mod holder;
 pub(crate) mod lanes;
 pub(crate) mod lease;
 pub(crate) mod load;
+mod named;
 pub(crate) mod replay;
 
 use crate::base::error::Error;
@@ -24,6 +25,7 @@ use crate::request::need::{AppendWanted, EventsWanted, MarkedWanted, Need, Shown
 use crate::request::steps::candidates::answer;
 use lease::HeldLane;
 use load::load_lane;
+use named::NamedKeys;
 use std::sync::Arc;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::plan::Injection;
@@ -157,7 +159,7 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
         ..SearchOptions::default()
     };
     let found = search(&session.engine, query, &options).await?;
-    let seqs = found.hits.iter().map(|hit| hit.seq).collect();
+    let seqs = found.hits.iter().filter(|hit| hit.has_words()).map(|hit| hit.seq).collect();
     let mut hits = Vec::new();
     for event in read_at(session, seqs).await? {
         if let Some(Fact::MessageAppended(said)) = &event.fact {
@@ -169,17 +171,20 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
 
 /// Loads what a rendering needs, in one round trip.
 async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts, Error> {
-    let ShownWanted { handles, edges } = wanted;
+    let ShownWanted { handles, edges, named } = wanted;
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
     let mut batch = QueryBatch::default();
     let blobs = batch.ask(Query::Blobs { tenant, handles }, Answer::blobs);
     let tallies = batch.ask(Query::Tallies { tenant, stream, seqs: edges.clone() }, Answer::tallies);
+    let named = NamedKeys::ask(session, &named, &mut batch);
     let mut answers = session.engine.ask_all(batch).await?;
     let mut texts = Texts::default();
     for blob in answers.take(blobs)?.into_iter().flatten() {
         texts.insert(blob.handle, codec::unpack_body(&session.engine.tenant.key, &blob)?);
     }
-    Ok(ShownTexts { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
+    let tallies = edges.into_iter().zip(answers.take(tallies)?).collect();
+    let named = named.map(|named| named.read(session, &mut answers, &mut texts)).transpose()?;
+    Ok(ShownTexts { texts, tallies, named: named.unwrap_or_default() })
 }
 
 /// Loads all texts of a view that are not loaded yet.

@@ -145,6 +145,7 @@ async fn rebuild_request(
         // frontier in any case.
         reach: Some(built.plan.trim.drop_before),
         ignores_steps: false,
+        names: false,
     };
     let view = load_lane(engine, &session.id, &wanted).await?.view;
     let needed = render::handles(&view, &built.plan.trim);

@@ -4,7 +4,8 @@ use super::handed::{Handoff, ParentRequest};
 use crate::base::error::Error;
 use crate::ledger::reading::query_batch::NEWEST;
 use crate::ledger::reading::stored::decode_event;
-use crate::request::steps::candidates::{largest_text, names, role_words};
+use crate::request::named::names::{NameKind, names};
+use crate::request::steps::candidates::{largest_text, role_words};
 use wunderblock_core::authority::Authority;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::event::{Event, Fact};
@@ -36,7 +37,8 @@ pub(super) async fn pieces(
         slice.range(*from, *to).await?;
     }
     let mut paths = handoff.excerpt.paths.clone();
-    paths.extend(names(&parent.message).into_iter().filter(|name| is_path(name)));
+    let named = names(&parent.message).into_iter().filter(|name| name.kind == NameKind::Path);
+    paths.extend(named.map(|name| name.text));
     for path in paths {
         let filter = EventFilter { path: Some(path.as_str().into()), ..EventFilter::default() };
         let why = format!("it is about {}", plain(&path));
@@ -46,10 +48,6 @@ pub(super) async fn pieces(
         slice.newest(EventFilter::default(), NEWEST_ENTRIES, "one of the newest entries").await?;
     }
     Ok(slice.pieces)
-}
-
-fn is_path(name: &str) -> bool {
-    !name.contains("://") && !name.starts_with("wb:")
 }
 
 struct Slicing<'p> {
@@ -136,6 +134,7 @@ impl Slicing<'_> {
             body: shorter.map_or(whole, |text| Body::Inline(text.to_owned())),
             what: describe(&said.message, event.seq, view),
             why: why.into(),
+            part_of: None,
         })
     }
 }

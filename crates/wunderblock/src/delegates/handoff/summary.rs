@@ -61,5 +61,6 @@ pub(super) async fn write(
         body: Body::Inline(format!("{}\n#N is a position, read as {stream}#N.", text.trim_end())),
         what: format!("summary of positions {from}–{to}").into(),
         why: "what your agent knows".into(),
+        part_of: None,
     }))
 }

@@ -86,8 +86,10 @@ pub(crate) fn shown_key(key: &str) -> &str {
 }
 
 fn scope_tag(engine: &Engine, scope: &Scope) -> String {
-    let part = |part: &Option<String>| part.as_ref().map_or("-".to_owned(), |part| format!("+{part}"));
-    let whole = format!("{}\0{}", part(&scope.user), part(&scope.project));
+    let part = |part: Option<&String>| part.map_or("-".to_owned(), |part| format!("+{part}"));
+    // The project of a folder can change, as when it gets a remote, and the document stays the same.
+    let place = scope.folder.as_ref().or(scope.project.as_ref());
+    let whole = format!("{}\0{}", part(scope.user.as_ref()), part(place));
     format!("{:016x}", name_handle(&engine.tenant.key, "scope", &whole).0)
 }
 

@@ -62,9 +62,14 @@ impl Lane {
 
     /// Returns the text whose handle begins with a prefix, if exactly one handle does.
     pub(crate) fn named(&self, prefix: HandlePrefix) -> Option<&Arc<str>> {
+        self.text(self.handle(prefix)?)
+    }
+
+    /// Returns the handle that begins with a prefix, if exactly one does.
+    pub(super) fn handle(&self, prefix: HandlePrefix) -> Option<Handle> {
         let handles = self.texts.named(prefix).chain(self.shared.named(prefix));
         let handles: std::collections::BTreeSet<Handle> = handles.collect();
-        handles.first().filter(|_| handles.len() == 1).and_then(|handle| self.text(*handle))
+        handles.first().copied().filter(|_| handles.len() == 1)
     }
 
     /// Adds a text.
@@ -107,12 +112,17 @@ impl Lane {
 
     fn answer(&mut self, house: &House, need: Need) {
         match need {
-            Need::Lane(wanted, reply) => reply.give(self.look(&wanted)),
+            Need::Lane(wanted, reply) => {
+                let mut snapshot = self.look(&wanted);
+                if wanted.names {
+                    snapshot.named = self.named_places(snapshot.view.head());
+                }
+                reply.give(snapshot);
+            }
             Need::Texts(handles, reply) => reply.give(self.some(handles)),
             // Reductions that the lane itself made are already part of the lane.
             Need::Known(_, reply) => reply.give(HashSet::new()),
-            // A lane in memory has no index. Bodies that a turn names by path or handle are recalled even without an
-            // index.
+            // A lane in memory has no index.
             Need::Search(_, reply) => reply.give(Vec::new()),
             Need::Outside(wanted, reply) => reply.give(wanted.read()),
             Need::Shown(wanted, reply) => {
@@ -121,7 +131,9 @@ impl Lane {
                     Some((seq, *self.tallies.get(place)?))
                 };
                 let tallies = wanted.edges.into_iter().filter_map(tally).collect();
-                reply.give(ShownTexts { texts: self.some(wanted.handles), tallies });
+                let mut texts = self.some(wanted.handles);
+                let named = self.named_events(&wanted.named, &mut texts);
+                reply.give(ShownTexts { texts, tallies, named });
             }
             Need::Marked(wanted, reply) => reply.give(self.marked(&wanted)),
             Need::Events(wanted, reply) => reply.give(self.range(wanted)),
@@ -219,7 +231,7 @@ impl Lane {
         found
     }
 
-    fn some(&self, handles: Vec<Handle>) -> Texts {
+    pub(super) fn some(&self, handles: Vec<Handle>) -> Texts {
         let mut texts = Texts::default();
         for handle in handles {
             if let Some(text) = self.text(handle) {

@@ -5,6 +5,7 @@
 //! lane has no index, so a build's query finds nothing.
 
 pub(crate) mod lane;
+mod named;
 
 use crate::base::error::Error;
 use crate::base::parallel::Workers;

@@ -18,6 +18,7 @@ mod size;
 
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
+use crate::ledger::project::places_of;
 use crate::ledger::session::Session;
 pub use due::is_recap_due;
 use gather::{Reach, gather};
@@ -29,7 +30,6 @@ use std::path::Path;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Millis;
 use wunderblock_redact::PushedText;
-use wunderblock_sources::project::project_folders;
 use wunderblock_store::StreamFilter;
 
 /// Maximum number of sessions in a digest.
@@ -62,7 +62,7 @@ pub struct DigestSource<'a> {
     pub except: Option<&'a StreamId>,
 }
 
-/// Returns a digest of the last sessions in the project of a folder: words that the user typed, names of changed files
+/// Returns a digest of the last sessions in reach, in the project of a folder: words that the user typed, names of changed files
 /// and results of checks. Leaves out sessions of sub-agents, and those of more than 30 days ago. `None` if nothing
 /// remains.
 ///
@@ -70,14 +70,15 @@ pub struct DigestSource<'a> {
 /// Returns an error if the ledger cannot be read.
 pub fn digest<'a>(
     engine: &'a Engine,
+    reach: &'a wunderblock_store::Reach,
     folder: &'a Path,
     source: DigestSource<'a>,
 ) -> BoxFuture<'a, Option<PushedText>> {
     Box::pin(async move {
-        let folders = project_folders(folder);
+        let engine = engine.reaching(reach.clone());
         let now = engine.now();
         let filter = StreamFilter {
-            projects: folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect(),
+            places: places_of(folder),
             agent: source.agent.map(str::to_owned),
             since: Some(Millis(now.0.saturating_sub(DIGEST_AGE))),
             ..StreamFilter::default()

@@ -11,7 +11,6 @@ use crate::ledger::engine::Engine;
 use crate::recall::search::{HitStrength, SearchHit, SearchIn, SearchOptions};
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::LazyLock;
 use wunderblock_core::author::typed;
 use wunderblock_core::event::Fact;
@@ -21,8 +20,7 @@ use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::Bytes;
 use wunderblock_redact::PushedText;
-use wunderblock_sources::project::project_folders;
-use wunderblock_store::StreamFilter;
+use wunderblock_store::Reach;
 
 /// Maximum size of recalled passages, in bytes, with their fence. They have at most a third as many tokens.
 pub const RECALL_BYTES: usize = 1_200;
@@ -41,10 +39,9 @@ const MESSAGE_BYTES: Bytes = Bytes(1 << 20);
 /// Maximum size of a passage, in bytes.
 const PASSAGE_BYTES: usize = 400;
 /// Label of the fence.
-const LABEL: &str =
-    "passages of past sessions of this project that share rare words with the prompt, from the ledger";
+const LABEL: &str = "passages of past sessions that share rare words with the prompt, from the ledger";
 
-/// Returns passages of past sessions in the project of a folder that bear on a prompt, as data in a fence, each with its
+/// Returns passages of past sessions in reach that bear on a prompt, as data in a fence, each with its
 /// age and with the address that shows it whole. `None` unless they pass [`RECALL_FLOOR`].
 ///
 /// Nothing is recalled while more waits for the index than a search scans quickly: a prompt does not wait.
@@ -57,18 +54,17 @@ const LABEL: &str =
 /// Returns an error if the ledger cannot be read.
 pub fn recall<'a>(
     engine: &'a Engine,
-    folder: &'a Path,
+    reach: &'a Reach,
     except: Option<&'a StreamId>,
     prompt: &'a str,
     guide: &'a str,
 ) -> BoxFuture<'a, Option<PushedText>> {
     Box::pin(async move {
-        let projects = project_folders(folder).iter().map(|folder| folder.to_string_lossy().into()).collect();
-        let sessions = StreamFilter { projects, ..StreamFilter::default() };
+        let engine = engine.reaching(reach.clone());
         let (except, within) = (except.cloned(), SearchIn::Sessions);
-        let options = SearchOptions { except, sessions, within, ..SearchOptions::default() };
-        let hits = recall_hits(engine, prompt, options, RECALL_FLOOR).await?;
-        Ok(write(engine, &hits, guide).map(|text| engine.config.redactor.push(&text)))
+        let options = SearchOptions { except, within, ..SearchOptions::default() };
+        let hits = recall_hits(&engine, prompt, options, RECALL_FLOOR).await?;
+        Ok(write(&engine, &hits, guide).map(|text| engine.config.redactor.push(&text)))
     })
 }
 

@@ -12,7 +12,7 @@ use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::originals::copy_source;
 use crate::ledger::reading::query_batch::QueryBatch;
-use crate::ledger::recording::output::{BYTES, OUTPUT_KEYS, RESULT};
+use crate::ledger::recording::output::{OUTPUT_KEYS, RESULT};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 use windows::{WINDOW, Windows};
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, Query, SourceFilter, SourceInfo, SourceSpan, StoreError, StreamNo};
+use wunderblock_store::{Answer, BYTES, Query, SourceFilter, SourceInfo, SourceSpan, StoreError, StreamNo};
 
 /// Reason for which the message of a record that is too long to be parsed is not part of any request.
 pub(crate) const LONG_RECORD: &str = "long record";

@@ -2,7 +2,6 @@
 
 pub(crate) mod address;
 pub(crate) mod content;
-pub(crate) mod latest;
 pub(crate) mod lineage;
 pub(crate) mod originals;
 pub(crate) mod query_batch;

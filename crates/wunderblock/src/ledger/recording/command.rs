@@ -87,7 +87,7 @@ impl ShellCommand<'_> {
                 shown: 0,
                 count: &|text| u64::from(Counted::of(text).o200k),
             };
-            let beside = Output::session_for(engine, session)?;
+            let beside = Output::session_for(engine, session, Some(self.cwd)).await?;
             let output = output.shorten(&beside, Keep::Always, &options).await?;
             drop(guard);
             Ok(CommandResult { end, output })

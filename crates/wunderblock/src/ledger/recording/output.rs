@@ -7,18 +7,24 @@
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::{Engine, random, unexpected};
+use crate::ledger::project::{opening_scope, project_at};
 use crate::ledger::reading::reductions::known_reductions;
 use crate::ledger::recording::record::{StreamStart, opening_writes, pack_all};
 use crate::ledger::session::Session;
 use crate::limits::{self, MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
     ContentReduced, EventSource, Fact, MessageAppended, NewEvent, Reduction, SessionOpened,
 };
-use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
+use wunderblock_core::id::{CallId, EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_reduce::{Kind, Level, Reduced};
-use wunderblock_store::{Answer, Begin, Commit, Owner, Query, SourceBy, StoreError, Write, Written, codec};
+use wunderblock_store::{
+    Answer, BYTES, Begin, Commit, Owner, Query, SourceBy, SourceInfo, SourceNo, StoreError, Write, Written,
+    codec,
+};
 
 /// Output of a program, with known facts about the program.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +181,8 @@ async fn keep_text(
             let result = ShownResult { target, bytes: text.len(), text: whole, reduced };
             events.push(reduction_event(engine, &call, result)?);
         }
-        let writes = append_writes(engine, session, None, head, events).await?;
+        let keeper = Keeper { session, source: None, input: output.input };
+        let writes = append_writes(engine, &keeper, head, events).await?;
         match engine.storage.commit(Commit::raw(writes)).await {
             Err(StoreError::HeadMoved { .. } | StoreError::StreamExists(_)) => {}
             done => return done.map(|_| ()).map_err(Error::from),
@@ -259,25 +266,50 @@ fn exchange_events(
     Ok(vec![said("call", Role::Assistant, asked)?, said("result", Role::Tool, answered)?])
 }
 
+/// A session that keeps an output.
+struct Keeper<'k> {
+    session: &'k StreamId,
+    /// Source of an output that is kept as bytes, and its revision.
+    source: Option<(SourceNo, u32)>,
+    /// Arguments of the tool, which name the folder in which it ran.
+    input: &'k str,
+}
+
+/// The folder among the arguments of a tool.
+#[derive(Default, Deserialize)]
+struct RanIn {
+    cwd: Option<PathBuf>,
+}
+
+impl Keeper<'_> {
+    /// Returns how the session opens: it belongs to the session whose outputs it keeps, or else to the project of the
+    /// folder in which the tool ran.
+    async fn opening(&self, engine: &Engine) -> Result<(SessionOpened, Scope, Option<Write>), Error> {
+        let RanIn { cwd } = serde_json::from_str(self.input).unwrap_or_default();
+        let opened = SessionOpened { parent: parent_of(self.session), ..SessionOpened::default() };
+        let usual = cwd.or_else(|| engine.config.cwd.clone());
+        let (scope, corrects) = opening_scope(engine, &opened, usual.as_deref()).await?;
+        Ok((opened, scope, corrects))
+    }
+}
+
 /// Returns the writes that append events, and open the session if it is new. Tokens are not counted here; the
 /// background counts them.
 async fn append_writes(
     engine: &Engine,
-    session: &StreamId,
-    source: Option<(wunderblock_store::SourceNo, u32)>,
+    keeper: &Keeper<'_>,
     head: Option<Seq>,
     events: Vec<NewEvent>,
 ) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     if head.is_none() {
-        writes.append(&mut opening_writes(
-            engine,
-            StreamStart { stream: session, at: engine.now(), from: source },
-            SessionOpened { parent: parent_of(session), ..SessionOpened::default() },
-        )?);
+        let (opened, scope, corrects) = keeper.opening(engine).await?;
+        let begins = StreamStart { stream: keeper.session, at: engine.now(), from: keeper.source };
+        writes.append(&mut opening_writes(engine, begins, opened, scope)?);
+        writes.extend(corrects);
     }
     let events = pack_all(&engine.tenant.key, events)?;
-    let (tenant, stream) = (engine.tenant.no, session.clone());
+    let (tenant, stream) = (engine.tenant.no, keeper.session.clone());
     writes.push(Write::Append { tenant, stream, expect_head: Some(head.unwrap_or(Seq(1))), events });
     Ok(writes)
 }
@@ -293,10 +325,32 @@ async fn keep_bytes(
     let key = format!("{OUTPUT_KEYS}{handle}");
     let by = SourceBy::Key(key.clone());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
+    let call = call_name(output)?;
+    let stream = StreamId::new(format!("{session}-{call}"))?;
+    let note = format!("⟨{} bytes, kept as they are · {}⟩", output.bytes.len(), handle.short());
+    let mut said = exchange_events(engine, output, &call, note)?;
+    if let Some((seen, reduced)) =
+        shown.filter(|(seen, reduced)| seen + reduced.text.len() <= MAX_MESSAGE_OUTPUT)
+    {
+        let seen = String::from_utf8_lossy(output.bytes.get(..seen).unwrap_or_default());
+        let text = [&*seen, &reduced.text].concat();
+        let result = ShownResult { target: RESULT, bytes: output.bytes.len(), text, reduced };
+        said.push(reduction_event(engine, &call, result)?);
+    }
+    let keeper = |source| Keeper { session: &stream, source: Some(source), input: output.input };
     // An incomplete revision was interrupted, and a revision with erasures no longer has all its bytes; in both
     // cases, a new revision follows.
     let newest = match engine.ask(query, Answer::source).await? {
-        Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
+        Some(info) if info.revision.whole && info.revision.erased.is_empty() => {
+            let keeper = keeper((info.no, info.revision.no));
+            // Equal bytes of another user or project are stored once, and each scope has a session that holds them.
+            if is_kept(engine, &info, &keeper.opening(engine).await?.1).await? {
+                return Ok(());
+            }
+            let writes = append_writes(engine, &keeper, None, said).await?;
+            engine.storage.commit(Commit::raw(writes)).await?;
+            return Ok(());
+        }
         info => info.map_or(0, |info| info.revision.no),
     };
     let owner = Owner { token: hex(random::<8>()?), until: engine.now() };
@@ -324,29 +378,26 @@ async fn keep_bytes(
         engine.storage.commit(Commit::raw(vec![write])).await?;
         offset += bytes.len() as u64;
     }
-    let note = format!("⟨{offset} bytes, kept as they are · {}⟩", handle.short());
-    let call = call_name(output)?;
-    let stream = StreamId::new(format!("{session}-{call}"))?;
     let token = owner.token;
     let mut writes = vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
-    let mut said = exchange_events(engine, output, &call, note)?;
-    if let Some((seen, reduced)) =
-        shown.filter(|(seen, reduced)| seen + reduced.text.len() <= MAX_MESSAGE_OUTPUT)
-    {
-        let seen = String::from_utf8_lossy(output.bytes.get(..seen).unwrap_or_default());
-        let text = [&*seen, &reduced.text].concat();
-        let result = ShownResult { target: RESULT, bytes: output.bytes.len(), text, reduced };
-        said.push(reduction_event(engine, &call, result)?);
-    }
-    writes.append(&mut append_writes(engine, &stream, Some((source, revision)), None, said).await?);
+    writes.append(&mut append_writes(engine, &keeper((source, revision)), None, said).await?);
     engine.storage.commit(Commit::raw(writes)).await?;
     Ok(())
+}
+
+/// Returns whether a session with the same user and project holds a source.
+async fn is_kept(engine: &Engine, info: &SourceInfo, scope: &Scope) -> Result<bool, Error> {
+    let (tenant, source, revision) = (engine.tenant.no, info.no, Some(info.revision.no));
+    let holders = engine.ask(Query::ReadFrom { tenant, source, revision }, Answer::streams).await?;
+    let is_own = |own: &Scope| (&own.user, &own.project) == (&scope.user, &scope.project);
+    Ok(holders.iter().any(|info| is_own(&info.scope)))
 }
 
 /// Suffix of the name of a session that keeps the outputs of commands run for another session.
 const OUTPUTS: &str = "-outputs";
 
-/// Name of the session that keeps the outputs of commands that belong to no other session.
+/// Name of the session that keeps the outputs of commands that belong to no other session, and beginning of the names of
+/// those for a project.
 const ALL_OUTPUTS: &str = "outputs";
 
 /// Returns the session whose outputs this session keeps, derived from this session's name. An output that is kept as
@@ -371,19 +422,27 @@ impl Output<'_> {
     pub fn session_beside(session: &Session) -> Session {
         let id = &session.id;
         let child = StreamId::new(format!("{id}{OUTPUTS}")).ok();
-        let keeps = id.as_str() == ALL_OUTPUTS || id.as_str().ends_with(OUTPUTS);
-        session.engine.session_by_id(child.filter(|_| !keeps).unwrap_or_else(|| id.clone()))
+        session.engine.session_by_id(child.filter(|_| !keeps_outputs(id)).unwrap_or_else(|| id.clone()))
     }
 
-    /// Returns the session that keeps outputs: the one beside the given session, or `outputs`.
+    /// Returns the session that keeps outputs: the one beside the given session, or that of the project of a folder for
+    /// the engine's user, or `outputs`.
     ///
     /// # Errors
-    /// Never fails: the name `outputs` is a valid id.
-    pub fn session_for(engine: &Engine, session: Option<&Session>) -> Result<Session, Error> {
-        match session {
-            Some(session) => Ok(Self::session_beside(session)),
-            None => Ok(engine.session_by_id(StreamId::new(ALL_OUTPUTS)?)),
-        }
+    /// Fails if the ledger cannot be read.
+    pub async fn session_for(
+        engine: &Engine,
+        session: Option<&Session>,
+        cwd: Option<&Path>,
+    ) -> Result<Session, Error> {
+        let Some(cwd) = cwd.filter(|cwd| session.is_none() && cwd.is_absolute()) else {
+            let none = || Ok(engine.session_by_id(StreamId::new(ALL_OUTPUTS)?));
+            return session.map_or_else(none, |session| Ok(Self::session_beside(session)));
+        };
+        let whose = (project_at(engine, cwd).await?, engine.config.user.as_deref());
+        let mark = blake3::hash(format!("{whose:?}").as_bytes()).to_hex();
+        let mark: String = mark.chars().take(8).collect();
+        Ok(engine.session_by_id(StreamId::new(format!("{ALL_OUTPUTS}-{mark}"))?))
     }
 
     /// Returns a name for a call of a tool that no other call has.
@@ -409,9 +468,6 @@ fn call_name(output: &Output<'_>) -> Result<String, Error> {
         None => Output::unique_call(output.tool),
     }
 }
-
-/// Format of a source of plain bytes.
-pub(crate) const BYTES: &str = "bytes";
 
 /// Beginning of the keys of outputs that are kept as bytes. No path begins like this, because paths are absolute.
 pub(crate) const OUTPUT_KEYS: &str = "output/";

@@ -5,6 +5,7 @@ use crate::base::future::BoxFuture;
 use crate::base::parallel;
 use crate::ledger::engine::{Engine, random, unexpected};
 use crate::ledger::incoming::IntoEvents;
+use crate::ledger::project::opening_scope;
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::ledger::recording::door;
 use crate::ledger::session::Session;
@@ -92,13 +93,14 @@ pub(crate) struct StreamStart<'a> {
     pub(crate) from: Option<(SourceNo, u32)>,
 }
 
-/// Returns the writes that open a session with its first event.
+/// Returns the writes that open a session with its first event. The event keeps the scope that was stated; the scope of
+/// the session is that of [`opening_scope`].
 pub(crate) fn opening_writes(
     engine: &Engine,
     begins: StreamStart<'_>,
     opened: SessionOpened,
+    scope: Scope,
 ) -> Result<Vec<Write>, Error> {
-    let scope = opened.scope.clone();
     let open = Write::Open {
         tenant: engine.tenant.no,
         kind: StreamKind::Session,
@@ -230,19 +232,18 @@ pub(crate) async fn append_prepared(
         let first = prepared.first();
         let at = first.map_or_else(|| engine.now(), |first| first.event.at);
         let opening = first.and_then(|first| first.opens.clone());
+        let (stated, cwd) = (opening.clone().unwrap_or_default(), engine.config.cwd.as_deref());
+        let (scope, corrects) = opening_scope(engine, &stated, cwd).await?;
         // The caller's own opening event is already the first of the batch and keeps its id, so only the stream
         // itself is opened.
         let is_own = opening.is_some();
-        writes.append(&mut opening_writes(
-            engine,
-            StreamStart { stream, at, from: None },
-            opening.unwrap_or_default(),
-        )?);
+        writes.append(&mut opening_writes(engine, StreamStart { stream, at, from: None }, stated, scope)?);
         if is_own {
             writes.truncate(1);
         } else {
             opened = 1;
         }
+        writes.extend(corrects);
     }
     let (mut events, mut counts) = (Vec::with_capacity(prepared.len()), Vec::new());
     for mut one in prepared {

@@ -141,12 +141,21 @@ impl Entries<'_> {
                 }
                 _ => value.clone(),
             },
-            Value::Array(elements) => elements.iter().map(|element| self.filled(element)).collect(),
+            Value::Array(elements) => elements.iter().flat_map(|element| self.words(element)).collect(),
             Value::Object(fields) => {
                 fields.iter().map(|(key, value)| (key.clone(), self.filled(value))).collect()
             }
             _ => value.clone(),
         }
+    }
+}
+
+impl Entries<'_> {
+    /// Returns an element of a command line. The server sees as far as the hook.
+    fn words(&self, element: &Value) -> Vec<Value> {
+        let reach = self.options.split_whitespace().filter(|word| word.starts_with("--reach"));
+        let reach = reach.filter(|_| element == "mcp").map(Value::from);
+        std::iter::once(self.filled(element)).chain(reach).collect()
     }
 }
 

@@ -5,14 +5,14 @@ use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::ledger::recording::record::counted_bodies;
 use crate::ledger::session::PageLimit;
-use crate::recall::document::Document;
+use crate::recall::document::{Document, EventPlace};
 use crate::rules::token_costs::count_body;
 use crate::rules::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
-use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_index::SegmentBuilder;
 use wunderblock_redact::Redactor;
 use wunderblock_store::codec::{Unpacker, utf8};
@@ -21,12 +21,19 @@ use wunderblock_store::{
     StreamNo,
 };
 
+/// An event whose fact is decoded, unless it is erased.
+struct DecodedEvent {
+    seq: Seq,
+    at: Millis,
+    fact: Option<Fact>,
+}
+
 /// Events of consecutive positions of one stream.
 struct EventRun {
     id: StreamId,
     no: StreamNo,
     frontiers: Frontiers,
-    events: Vec<(Seq, Option<Fact>)>,
+    events: Vec<DecodedEvent>,
 }
 
 /// Events that are processed together. These events become one segment of the index.
@@ -82,10 +89,10 @@ pub(super) async fn read_batch(
     for row in &rows {
         let fact = decode_event(engine, &info.id, row)?.fact;
         batch.text += fact.iter().flat_map(Fact::bodies).map(Body::bytes).sum::<Bytes>();
-        events.push((row.seq, fact));
+        events.push(DecodedEvent { seq: row.seq, at: row.at, fact });
     }
     batch.events += events.len() as u64;
-    let last = events.last().map(|(seq, _)| *seq);
+    let last = events.last().map(|event| event.seq);
     match batch.runs.last_mut().filter(|run| run.no == info.no) {
         Some(run) => run.events.append(&mut events),
         None => {
@@ -100,7 +107,7 @@ pub(super) async fn read_batch(
 
 /// Reads the bodies of a batch.
 pub(super) async fn load_bodies(engine: &Engine, batch: Batch) -> Result<Load, Error> {
-    let facts = batch.runs.iter().flat_map(|run| &run.events).filter_map(|(_, fact)| fact.as_ref());
+    let facts = batch.runs.iter().flat_map(|run| &run.events).filter_map(|event| event.fact.as_ref());
     let mut handles: Vec<Handle> = facts.flat_map(counted_bodies).filter_map(Body::handle).collect();
     handles.sort_unstable();
     handles.dedup();
@@ -136,11 +143,12 @@ impl Load {
             let mut tokens = Vec::new();
             let after = run.frontiers.of(DerivedTable::Words);
             let mut reach = SegmentReach { stream: run.no, after, through: after };
-            for (seq, fact) in run.events {
+            for DecodedEvent { seq, at, fact } in run.events {
                 let wants = |table| tables.contains(&table) && seq > run.frontiers.of(table);
                 let (counting, indexing) = (wants(DerivedTable::Counts), wants(DerivedTable::Words));
                 let document = fact.as_ref().filter(|_| indexing);
-                let document = document.and_then(|fact| Document::of(run.no, seq, fact));
+                let document =
+                    document.and_then(|fact| Document::of(EventPlace { stream: run.no, seq, at }, fact));
                 let own = match &fact {
                     Some(fact) => worker.event(fact, document.as_ref(), counting)?,
                     None => Tokens::ZERO,
@@ -186,9 +194,9 @@ impl Worker<'_> {
         let is_message = matches!(fact, Fact::MessageAppended(_));
         let mut tokens = Tokens::ZERO;
         for body in counted_bodies(fact) {
-            let is_searched = document.is_some_and(|document| document.has(body));
+            let searched = document.and_then(|document| Some((document.voice(), document.text(body)?)));
             let is_counted = counting && (is_message || body.handle().is_some());
-            if !is_searched && !is_counted {
+            if searched.is_none() && !is_counted {
                 continue;
             }
             let text = match body {
@@ -207,9 +215,12 @@ impl Worker<'_> {
                 };
                 tokens += if is_message { Tokens(u64::from(own)) } else { Tokens::ZERO };
             }
-            if is_searched {
+            if let Some((voice, document_text)) = searched {
                 let redacted = self.redactor.redact_keyed(self.key, text).text;
-                self.builder.add_text(&redacted)?;
+                match document_text.is_said {
+                    true => self.builder.add_spoken(&voice, &redacted)?,
+                    false => self.builder.add_text(&redacted)?,
+                }
             }
         }
         Ok(tokens)

@@ -2,9 +2,10 @@
 //! kept as bytes.
 
 use super::ground::Ground;
+use super::hit::RankedHit;
 use super::kept_scan;
 use super::kept_scan::KeptScan;
-use super::options::{SearchOptions, Task};
+use super::options::Task;
 use super::waiting::{Waiting, scan};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
@@ -13,15 +14,17 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_index::{
-    DocHit, DocScope, Header, IndexSearch, ParsedQuery as Words, SearchError, SearchOrder, Tail,
+    DocScope, Header, IndexSearch, ParsedQuery as Words, PassageOrder, PassageSearch, Profiles, SearchError,
+    SearchOrder, Tail, rank,
 };
 use wunderblock_store::{Answer, Query};
 
 /// Everything that matches a query. The hits are not yet checked for phrases and filters, which the index does not hold.
 pub(super) struct Ranking<'a> {
-    words: &'a Words,
-    order: SearchOrder,
+    task: &'a Task<'a>,
     scope: DocScope,
+    /// Passages in scope, if they are ranked.
+    passages: Option<PassageOrder>,
     /// Index segments, newest first.
     segments: Vec<(u64, Arc<Header>)>,
     /// Blocks of the segments that hold the words, by the position of the segment and the number of the block.
@@ -37,30 +40,68 @@ pub(super) struct Ranking<'a> {
 
 impl<'a> Ranking<'a> {
     /// Scans and reads what the ranking is made from.
-    pub(super) async fn prepare(task: &Task<'a>, ground: Ground, kept: KeptTexts) -> Result<Self, Error> {
+    pub(super) async fn prepare(task: &'a Task<'a>, ground: Ground, kept: KeptTexts) -> Result<Self, Error> {
         let Waiting { tail, scanned, late } = scan(task, &ground).await?;
         let kept = kept_scan::scan_all(task, &ground, kept).await?;
-        let (words, late) = (task.words, late || kept.late);
+        let (words, late) = (task.words(), late || kept.late);
         let tail = Tail::join(words, vec![tail, kept.tail(words)])
             .map_err(|error| Error::Query(error.to_string()))?;
         let Ground { scope, segments, .. } = ground;
         let blocks = read_blocks(task.engine, words, &segments).await?;
-        let SearchOptions { order, .. } = *task.options;
-        Ok(Self { words, order, scope, segments, blocks, tail, kept, scanned, late })
+        let passages = (task.options.order == SearchOrder::Ranked)
+            .then(|| task.engine.known.order(&segments, &scope).with_tail(&tail, &scope));
+        Ok(Self { task, scope, passages, segments, blocks, tail, kept, scanned, late })
     }
 
     /// Returns the first hits. A higher limit gives the same hits and further ones.
-    pub(super) fn best(&self, limit: usize) -> Result<Vec<DocHit>, Error> {
+    pub(super) fn best(&self, limit: usize) -> Result<Vec<RankedHit>, Error> {
         let headers: Vec<&Header> = self.segments.iter().map(|(_, header)| header.as_ref()).collect();
-        let search = IndexSearch { query: self.words, scope: &self.scope, order: self.order, limit };
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
             Ok(self.blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
         };
-        let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch, |_, _| Ok(true));
-        hits.map_err(|error| match error {
+        let failed = |error| match error {
             SearchError::Segment(error) => Error::Index(error),
             SearchError::Source(never) => match never {},
-        })
+        };
+        let Some(order) = &self.passages else {
+            let search = IndexSearch {
+                query: self.task.words(),
+                scope: &self.scope,
+                order: SearchOrder::Newest,
+                limit,
+            };
+            let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch, |_, _| Ok(true));
+            let hit = |hit: wunderblock_index::DocHit| RankedHit {
+                doc: hit.doc,
+                part: None,
+                score: hit.score,
+                strength: hit.strength,
+                matched: hit.matched,
+                arms: Vec::new(),
+            };
+            return Ok(hits.map_err(failed)?.into_iter().map(hit).collect());
+        };
+        let Task { question, options, .. } = *self.task;
+        let search = PassageSearch {
+            question,
+            order,
+            similarity: None,
+            profiles: &Profiles::FITTED,
+            windows: !options.brief,
+            // Only a budget of tokens is filled with what has no word of the question near it.
+            fill: if options.tokens.is_some() { limit } else { 0 },
+            limit,
+        };
+        let hits = rank(&search, &headers, Some(&self.tail), fetch, |_| Ok(true)).map_err(failed)?;
+        let hit = |hit: wunderblock_index::PassageHit| RankedHit {
+            arms: hit.reasons(),
+            doc: hit.doc,
+            part: Some(hit.part),
+            score: hit.score,
+            strength: hit.strength,
+            matched: hit.matched,
+        };
+        Ok(hits.into_iter().map(hit).collect())
     }
 }
 

@@ -30,7 +30,8 @@ impl Ground {
         let lineage = options.session.as_ref().map(|id| batch.ask(lineage(tenant, id), Answer::lineage));
         let except = options.except.as_ref().filter(|_| lineage.is_none());
         let excepted = except.map(|id| batch.ask(self::lineage(tenant, id), Answer::lineage));
-        let is_part = options.within != SearchIn::Everything;
+        // Only what is in reach may count in a ranking, and the segments hold words of all sessions.
+        let is_part = options.within != SearchIn::Everything || !engine.reach.is_tenant();
         let is_chosen = !options.sessions.is_open() || except.is_some() || is_part;
         let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
         let chosen = filter.map(|filter| ask_streams(&mut batch, tenant, kinds, filter));

@@ -4,11 +4,12 @@ use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::BytePlace;
 use crate::ledger::reading::address::Address;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Body, Role};
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_index::HitStrength;
+use wunderblock_index::{Arm, DocKey, HitStrength};
 use wunderblock_store::codec::revision_handle;
 
 /// Event that matches a query.
@@ -26,14 +27,17 @@ pub struct SearchHit {
     /// Place in a document, if the event is a section of one; `session` is then the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<DocumentPlace>,
-    /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
+    /// Relevance: the sum over the arms. Zero if hits are sorted newest first.
     pub score: i64,
+    /// Part of the score that each arm gave, by the name of the arm. Empty if hits are sorted newest first.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub arms: BTreeMap<&'static str, i64>,
     /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
     #[serde(skip)]
     pub strength: HitStrength,
-    /// Words of the query that the message contains.
+    /// Words of the query that the message contains. There may be none: then the messages around it contain them.
     pub matched: Vec<Box<str>>,
-    /// Redacted text around the first match.
+    /// Redacted text on one line: the passage that answers best, or in a tool's output what surrounds the first match.
     pub snippet: String,
     /// Place of the line with the most words of the query, if the text is kept as bytes: the output of a command, for
     /// which the message stands.
@@ -42,6 +46,12 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
+    /// Returns whether the event itself has words of the question, or parts of them, and not only its neighbours.
+    #[must_use]
+    pub fn has_words(&self) -> bool {
+        !self.matched.is_empty() || self.strength.covered > 0
+    }
+
     /// Returns the address of the hit, for [`crate::Recall::read`] and [`crate::Recall::expand`].
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
@@ -109,6 +119,26 @@ impl DocumentPlace {
             (None, Some(page)) => format!("{}, page {page}", self.path),
             (None, None) => self.path.clone(),
         }
+    }
+}
+
+/// A document that matches.
+pub(super) struct RankedHit {
+    pub(super) doc: DocKey,
+    /// Number of its best passage, if passages were ranked.
+    pub(super) part: Option<u32>,
+    pub(super) score: i64,
+    pub(super) strength: HitStrength,
+    pub(super) matched: Vec<Box<str>>,
+    /// Part of the score that each arm gave, most important first.
+    pub(super) arms: Vec<(Arm, i64)>,
+}
+
+impl RankedHit {
+    /// Returns whether the document itself has words of the question, or parts of them.
+    pub(super) fn has_words(&self) -> bool {
+        // The inverse frequency of a word that is in most documents is zero.
+        !self.matched.is_empty() || self.strength.covered > 0
     }
 }
 

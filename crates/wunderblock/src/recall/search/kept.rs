@@ -5,7 +5,6 @@ use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::{KeptText, KeptTexts, LONG_RECORD, TOO_LONG, kept_outputs};
 use crate::ledger::reading::stored::decode_event;
-use crate::ledger::recording::output::BYTES;
 use crate::limits::MAX_LINE;
 use crate::recall::search::{SearchOptions, SearchOrder, search};
 use std::collections::BTreeMap;
@@ -13,7 +12,7 @@ use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::MessageOrigin;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, EventFilter, Query, SourceFilter, SourceInfo};
+use wunderblock_store::{Answer, BYTES, EventFilter, Query, SourceFilter, SourceInfo};
 
 /// Returns all texts of the tenant that are kept as bytes.
 pub(crate) fn kept_texts(engine: &Engine) -> BoxFuture<'_, KeptTexts> {

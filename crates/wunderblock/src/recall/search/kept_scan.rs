@@ -67,7 +67,7 @@ pub(super) async fn scan_all(
 }
 
 async fn scan(task: &Task<'_>, texts: KeptTexts) -> Result<KeptScan, Error> {
-    let (engine, words, deadline) = (task.engine, task.words, &task.options.deadline);
+    let (engine, words, deadline) = (task.engine, task.words(), &task.options.deadline);
     let mut scan = KeptScan::default();
     for (place, text) in texts {
         let (mut found, mut waiting) = (FoundWords::default(), Vec::new());

@@ -25,12 +25,15 @@ use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::KeptTexts;
 use crate::limits::SEARCH_RETRIES;
 use crate::recall::catch_up::catch_up_briefly;
+use crate::rules::tokens::Vocabulary;
 use fusion::Ranking;
 use ground::Ground;
+use hit::RankedHit;
 use options::Task;
 use snippet::snippet;
 use std::collections::HashSet;
-use wunderblock_index::{DocHit, ParsedQuery as Words};
+use wunderblock_core::units::Tokens;
+use wunderblock_index::Question;
 use wunderblock_store::StoreError;
 
 /// Maximum number of messages with the words that are checked for the phrases and the filter, unless more hits are
@@ -51,8 +54,8 @@ pub(crate) async fn search(
     query: &str,
     options: &SearchOptions,
 ) -> Result<SearchResult, Error> {
-    let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
-    let words = words.map_err(|error| Error::Query(error.to_string()))?;
+    let question = if options.free_text { Question::from_text(query) } else { Question::parse(query) };
+    let question = question.map_err(|error| Error::Query(error.to_string()))?;
     let ground = Ground::find(engine, options).await?;
     if ground.is_far_behind() {
         if options.brief {
@@ -60,7 +63,8 @@ pub(crate) async fn search(
         }
         catch_up_briefly(engine, true).await?;
     }
-    let task = Task { engine, words: &words, options };
+    let is_word = query.split_whitespace().nth(1).is_none();
+    let task = Task { engine, question: &question, is_word, options };
     // A segment may be joined with others after its header has been read but before its blocks have been read. The failed
     // read is then retried.
     for _ in 1..SEARCH_RETRIES {
@@ -73,7 +77,8 @@ pub(crate) async fn search(
 }
 
 async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
-    let Task { engine, words, options } = *task;
+    let Task { engine, options, .. } = *task;
+    let words = task.words();
     let ground = Ground::find(engine, options).await?;
     let is_plain = options.messages_only || options.brief;
     let kept = if is_plain { KeptTexts::new() } else { kept_texts(engine).await? };
@@ -93,10 +98,13 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
                 break;
             }
             let _turn = options.deadline.turn().await;
-            let mut batch: Vec<DocHit> = hits.by_ref().take(BATCH).collect();
+            let mut batch: Vec<RankedHit> = hits.by_ref().take(BATCH).collect();
             resolved += batch.len();
             // The message in place of bytes is indexed, and its text is scanned.
             batch.retain(|hit| seen.insert(hit.doc));
+            // Around the answer to a question there may be an answer, too; around a word there is nothing that was
+            // asked for.
+            batch.retain(|hit| !task.is_word || hit.has_words());
             found.extend(resolve::resolve(task, batch, kept).await?);
         }
         if found.len() < options.limit && !all && limit >= max {
@@ -111,6 +119,9 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
                 }
                 hits.push(hit);
             }
+            if let Some(room) = options.tokens {
+                keep_within(&mut hits, room);
+            }
             let cut = cut.or(late.then_some(SearchCut::Scanning));
             return Ok(SearchResult { hits, scanned: *scanned, cut });
         }
@@ -118,4 +129,16 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
         // a higher limit.
         limit = limit.saturating_mul(4).min(max);
     }
+}
+
+/// Keeps the best hits whose texts fit into a number of tokens together.
+fn keep_within(hits: &mut Vec<SearchHit>, mut room: Tokens) {
+    hits.retain(|hit| {
+        let size = Tokens(u64::from(Vocabulary::O200k.count(&hit.snippet)));
+        let fits = size <= room;
+        if fits {
+            room = room.saturating_sub(size);
+        }
+        fits
+    });
 }

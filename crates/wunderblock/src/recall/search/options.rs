@@ -4,7 +4,8 @@ use crate::base::deadline::Deadline;
 use crate::ledger::engine::Engine;
 use crate::recall::catch_up::SEARCHED;
 use wunderblock_core::id::StreamId;
-use wunderblock_index::{ParsedQuery as Words, SearchOrder};
+use wunderblock_core::units::Tokens;
+use wunderblock_index::{ParsedQuery as Words, Question, SearchOrder};
 use wunderblock_store::{EventFilter, StreamFilter, StreamKind};
 
 /// Where a search looks.
@@ -43,6 +44,9 @@ pub struct SearchOptions {
     pub order: SearchOrder,
     /// Maximum number of hits.
     pub limit: usize,
+    /// Maximum number of tokens (o200k) of the texts of all hits together. A hit that does not fit is passed over, and
+    /// later ones may fit.
+    pub tokens: Option<Tokens>,
     /// Whether the query is plain text, in which there are no operators and every word is optional.
     pub free_text: bool,
     /// Whether to return no hits if more messages wait for the index than a search scans quickly.
@@ -66,6 +70,7 @@ impl Default for SearchOptions {
             except: None,
             order: SearchOrder::Ranked,
             limit: 10,
+            tokens: None,
             free_text: false,
             brief: false,
             sessions: StreamFilter::default(),
@@ -76,9 +81,18 @@ impl Default for SearchOptions {
     }
 }
 
-/// A query, and what it is asked for.
+/// A question, and what it is asked for.
 pub(super) struct Task<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) words: &'a Words,
+    pub(super) question: &'a Question,
+    /// Whether the question is one word: a name or a literal.
+    pub(super) is_word: bool,
     pub(super) options: &'a SearchOptions,
+}
+
+impl<'a> Task<'a> {
+    /// Returns the words to look for.
+    pub(super) fn words(&self) -> &'a Words {
+        self.question.query()
+    }
 }

@@ -1,19 +1,20 @@
 //! Turns hits into what a caller sees: the event, its session, and a part of its text.
 
-use super::hit::{DocumentPlace, SearchHit};
+use super::hit::{DocumentPlace, RankedHit, SearchHit};
 use super::kept_scan::KeptScan;
 use super::options::Task;
 use super::snippet::{redacted, snippet};
 use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::reading::stored::{decode_event, read_texts};
-use crate::recall::document::{Document, DocumentKind};
+use crate::recall::document::{Document, DocumentKind, EventPlace};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::head;
 use wunderblock_core::units::Seq;
-use wunderblock_index::{DocHit, DocKey, Phrase};
+use wunderblock_index::{DocKey, Phrase, passages};
 use wunderblock_store::{Answer, EventFilter, Query, StoredEvent, StreamInfo, StreamKind, StreamNo};
 
 /// Events at places, and their streams.
@@ -51,7 +52,7 @@ pub(super) async fn read_rows(
 /// texts do not contain the phrases of the query.
 pub(super) async fn resolve(
     task: &Task<'_>,
-    hits: Vec<DocHit>,
+    hits: Vec<RankedHit>,
     kept: &KeptScan,
 ) -> Result<Vec<(DocKey, SearchHit)>, Error> {
     let engine = task.engine;
@@ -63,7 +64,7 @@ pub(super) async fn resolve(
         .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
         .collect();
     let texts = read_texts(engine, handles).await?;
-    let phrases: Vec<(&Phrase, bool)> = task.words.phrases().collect();
+    let phrases: Vec<(&Phrase, bool)> = task.words().phrases().collect();
     let is_in = |(number, phrase): (usize, &Phrase), key, spoken: &[Cow<'_, str>]| {
         spoken.iter().any(|text| phrase.is_in(text)) || kept.has_phrase(key, number)
     };
@@ -78,9 +79,10 @@ pub(super) async fn resolve(
             continue;
         }
         let event = decode_event(engine, &info.id, row)?;
-        let document = event.fact.as_ref().and_then(|fact| Document::of(row.stream, row.seq, fact));
+        let place = EventPlace { stream: row.stream, seq: row.seq, at: row.at };
+        let document = event.fact.as_ref().and_then(|fact| Document::of(place, fact));
         let Some(document) = document else { continue };
-        let spoken: Vec<&str> = document.texts.iter().filter_map(|body| texts.of(body)).collect();
+        let spoken: Vec<&str> = document.texts.iter().filter_map(|text| texts.of(text.body)).collect();
         if !phrases.is_empty() {
             let spoken: Vec<_> = spoken.iter().map(|text| redacted(engine, text)).collect();
             let mut each = phrases.iter().enumerate();
@@ -93,6 +95,7 @@ pub(super) async fn resolve(
             DocumentKind::Message(role) => (role, None),
             DocumentKind::Section => (Role::System, DocumentPlace::of(engine, &event, text)),
         };
+        let passage = hit.part.and_then(|part| passage(engine, &document, part, |body| texts.of(body)));
         let found_hit = SearchHit {
             session: info.id.clone(),
             seq: event.seq,
@@ -101,11 +104,45 @@ pub(super) async fn resolve(
             document: place,
             score: hit.score,
             strength: hit.strength,
-            snippet: snippet(engine, &spoken, &hit.matched),
+            arms: hit.arms.iter().map(|(arm, part)| (arm.name(), *part)).collect(),
+            snippet: passage.unwrap_or_else(|| snippet(engine, &spoken, &hit.matched)),
             place: None,
             matched: hit.matched,
         };
         found.push((hit.doc, found_hit));
     }
     Ok(found)
+}
+
+/// Maximum number of bytes of a passage that are shown. A passage has at most 96 words, but a word may be long.
+const PASSAGE_BYTES: usize = 1_200;
+
+/// Returns a passage of a document on one line, with secrets redacted. `None` if the row is one of whole texts. The rows
+/// are counted as the index counts them.
+fn passage<'f>(
+    engine: &Engine,
+    document: &Document<'f>,
+    part: u32,
+    text_of: impl Fn(&'f Body) -> Option<&'f str>,
+) -> Option<String> {
+    let (mut rows, mut in_whole) = (0, false);
+    for text in &document.texts {
+        let Some(own) = text_of(text.body) else { continue };
+        if !text.is_said {
+            rows += u32::from(!in_whole);
+            in_whole = true;
+            continue;
+        }
+        in_whole = false;
+        for passage in passages(&document.voice(), &redacted(engine, own)) {
+            if rows == part {
+                let text: String =
+                    passage.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+                let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                return Some(head(&line, PASSAGE_BYTES).to_owned());
+            }
+            rows += 1;
+        }
+    }
+    None
 }

@@ -8,16 +8,14 @@ use crate::base::parallel;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS};
-use crate::recall::document::{Document, is_document};
-use std::borrow::Cow;
+use crate::recall::document::{Document, DocumentText, EventPlace, is_document};
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;
-use wunderblock_core::units::Seq;
-use wunderblock_index::{ParsedQuery as Words, Tail};
+use wunderblock_index::{ParsedQuery as Words, Tail, TailWriter};
 use wunderblock_store::codec::{Unpacker, utf8};
-use wunderblock_store::{Answer, DerivedTable, PackedBlob, Query, StoredEvent, StreamInfo, StreamNo};
+use wunderblock_store::{Answer, DerivedTable, PackedBlob, Query, StoredEvent, StreamInfo};
 
 /// Number of documents that one thread scans at a time.
 const SHARE: usize = 64;
@@ -34,7 +32,7 @@ pub(super) struct Waiting {
 
 /// Scans the documents that are not indexed yet.
 pub(super) async fn scan(task: &Task<'_>, ground: &Ground) -> Result<Waiting, Error> {
-    let (engine, words, deadline) = (task.engine, task.words, &task.options.deadline);
+    let (engine, words, deadline) = (task.engine, task.words(), &task.options.deadline);
     let (mut tails, mut scanned, mut late) = (Vec::new(), 0, false);
     for info in &ground.behind {
         let mut from = info.reach(DerivedTable::Words).next();
@@ -49,10 +47,10 @@ pub(super) async fn scan(task: &Task<'_>, ground: &Ground) -> Result<Waiting, Er
             from = last.next();
             let facts = facts_of(engine, info, &rows)?;
             let documents: Vec<Document<'_>> =
-                facts.iter().filter_map(|((stream, seq), fact)| Document::of(*stream, *seq, fact)).collect();
+                facts.iter().filter_map(|(place, fact)| Document::of(*place, fact)).collect();
             scanned += documents.len() as u64;
-            let bodies = documents.iter().flat_map(|document| &document.texts);
-            let handles = bodies.filter_map(|body| body.handle()).collect();
+            let texts = documents.iter().flat_map(|document| &document.texts);
+            let handles = texts.filter_map(|text| text.body.handle()).collect();
             let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
             let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
             tails.extend(parallel::map(documents.chunks(SHARE).collect(), |share| {
@@ -65,14 +63,15 @@ pub(super) async fn scan(task: &Task<'_>, ground: &Ground) -> Result<Waiting, Er
 }
 
 /// A fact with its place.
-type PlacedFact = ((StreamNo, Seq), Fact);
+type PlacedFact = (EventPlace, Fact);
 
 /// Decodes the documents among some events, on all cores.
 fn facts_of(engine: &Engine, info: &StreamInfo, rows: &[StoredEvent]) -> Result<Vec<PlacedFact>, Error> {
     let facts = parallel::map(rows.chunks(SHARE).collect(), |share: &[StoredEvent]| {
         let mut facts = Vec::with_capacity(share.len());
         for row in share.iter().filter(|row| is_document(&row.kind)) {
-            facts.extend(decode_event(engine, &info.id, row)?.fact.map(|fact| ((info.no, row.seq), fact)));
+            let place = EventPlace { stream: info.no, seq: row.seq, at: row.at };
+            facts.extend(decode_event(engine, &info.id, row)?.fact.map(|fact| (place, fact)));
         }
         Ok(facts)
     })?;
@@ -87,24 +86,24 @@ fn scan_share(
     packed: &HashMap<Handle, PackedBlob>,
 ) -> Result<Tail, Error> {
     let mut unpacker = Unpacker::default();
-    let mut documents = Vec::with_capacity(share.len());
+    let mut writer = TailWriter::of(words);
     for document in share {
-        let mut texts = Vec::new();
-        for body in &document.texts {
-            texts.push(match body {
+        let voice = document.voice();
+        for DocumentText { body, is_said } in &document.texts {
+            let text = match body {
                 Body::Inline(text) => redacted(engine, text),
                 Body::Blob { blob, .. } => match packed.get(blob) {
                     // The next body is unpacked to the same memory.
-                    Some(blob) => {
-                        let text = utf8(unpacker.body(&engine.tenant.key, blob)?)?;
-                        Cow::Owned(redacted(engine, text).into_owned())
-                    }
+                    Some(blob) => redacted(engine, utf8(unpacker.body(&engine.tenant.key, blob)?)?),
                     None => continue,
                 },
-            });
+            };
+            match is_said {
+                true => writer.add_spoken(&voice, &text),
+                false => writer.add_text(&text),
+            }
         }
-        documents.push((document.key, texts));
+        writer.end_document(document.key);
     }
-    let documents = documents.iter().map(|(key, texts)| (*key, texts.iter().map(AsRef::as_ref)));
-    Ok(Tail::scan(words, documents))
+    Ok(writer.finish())
 }

@@ -4,6 +4,7 @@ use crate::ledger::texts::Texts;
 use crate::request::input::lane::{LaneChoice, target_of};
 use crate::request::input::note::MeasurementNote;
 use crate::request::input::target::SessionModel;
+use crate::request::named::NamedPlaces;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::event::{
@@ -29,6 +30,8 @@ pub(crate) struct LaneWanted {
     pub(crate) reach: Option<Seq>,
     /// Whether to ignore the lane's earlier steps.
     pub(crate) ignores_steps: bool,
+    /// Whether to find the places of what the newest typed turn names.
+    pub(crate) names: bool,
 }
 
 /// State of a lane at the start of a build.
@@ -64,6 +67,8 @@ pub(crate) struct Snapshot {
     /// First events of the session up to [`OPENING`], regardless of steps. `None` if the view begins with the
     /// session's first events, or if the lane has built a request before.
     pub(crate) opening: Option<Box<Self>>,
+    /// Names in the newest typed turn.
+    pub(crate) named: Arc<NamedPlaces>,
 }
 
 impl Snapshot {
@@ -85,6 +90,7 @@ impl Snapshot {
             refused: false,
             undone: None,
             opening: None,
+            named: Arc::default(),
         }
     }
 

@@ -68,6 +68,7 @@ pub(in crate::request) async fn decide(
         composed,
         decision,
         texts,
+        asked: Vec::new(),
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::base::error::Error;
 use crate::request::input::job::BuildJob;
 use crate::request::input::target::Target;
+use crate::request::named::AskedFor;
 use crate::request::stages::{Planned, Rendered};
 use crate::request::steps::prefix::{self, CachePlan, RequestSize};
 use crate::request::steps::withhold::Withheld;
@@ -75,6 +76,8 @@ pub struct Draft {
     pub cache: CachePlan,
     /// Highest threshold that the request passed, in hundredths of the limit.
     pub warned: Option<u8>,
+    /// Texts that the newest turn asks for by name, and what became of each.
+    pub asked: Vec<AskedFor>,
     /// Tokens that the entries would take in addition, had each of them stood verbatim.
     pub(crate) unsent: Tokens,
     /// Digests of the request's beginning, to be recorded.
@@ -186,6 +189,7 @@ pub(in crate::request) fn encode(mut request: Rendered, job: &BuildJob) -> Resul
         calibration: planned.calibration,
         overhead: planned.overhead,
         cache: CachePlan { points, ..cache },
+        asked: planned.asked.clone(),
         warned: job.options.warn.iter().copied().filter(|warn| used >= u64::from(*warn)).max(),
         planned: Arc::new(planned),
     })

@@ -3,7 +3,6 @@
 pub(crate) mod candidates;
 pub(crate) mod compose;
 pub(crate) mod draft;
-pub(crate) mod mention;
 pub(crate) mod offer;
 pub(crate) mod prefix;
 pub(crate) mod shorten;

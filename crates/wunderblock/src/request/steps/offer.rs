@@ -331,6 +331,7 @@ fn state(
         body: packer.pack(text),
         what: name.into(),
         why: "".into(),
+        part_of: None,
     };
     texts.into_iter().map(injection).collect()
 }

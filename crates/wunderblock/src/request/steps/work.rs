@@ -108,6 +108,7 @@ fn injection(body: Body) -> Injection {
         body,
         what: NAME.into(),
         why: "".into(),
+        part_of: None,
     }
 }
 

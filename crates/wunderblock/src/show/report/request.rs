@@ -2,6 +2,7 @@
 
 use super::compaction::{CompactionReport, DueReport};
 use crate::lanes::context::Built;
+use crate::request::named::AskedFor;
 use crate::request::steps::draft::Draft;
 use crate::request::steps::prefix::CachePlan;
 use serde::Serialize;
@@ -52,6 +53,8 @@ pub struct RequestReport {
     pub compaction_due: Option<DueReport>,
     /// Whether the request ends with the assistant's message, so that nothing asks for an answer.
     pub ends_with_reply: bool,
+    /// Texts that the newest turn asks for by name, and what became of each.
+    pub asked: Vec<AskedFor>,
     /// Parts that the format cannot carry.
     pub dropped: Vec<DroppedReport>,
     /// Texts before the conversation.
@@ -221,6 +224,7 @@ impl RequestReport {
             out_of_reach: built.out_of_reach.iter().map(ToString::to_string).collect(),
             compaction_due: built.due.as_ref().map(DueReport::new),
             ends_with_reply: draft.ends_with_reply,
+            asked: draft.asked.clone(),
             dropped: dropped.collect(),
             blocks: blocks.map(|block| BlockReport::new(block, draft)).collect(),
             tools: tools.map(|tool| ToolReport::new(tool, draft)).collect(),

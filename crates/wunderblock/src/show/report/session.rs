@@ -53,8 +53,12 @@ pub struct SessionReport {
     pub title: Option<Box<str>>,
     /// Tags of the session.
     pub tags: Vec<Box<str>>,
-    /// Project of the session: the repository in which the agent worked, or its folder.
+    /// User of the session.
+    pub user: Option<String>,
+    /// Project of the session: the remote or the path of the repository in which the agent worked, or its folder.
     pub project: Option<String>,
+    /// Folder from which the project was found.
+    pub folder: Option<String>,
     /// Branch of the repository.
     pub branch: Option<Box<str>>,
     /// Model of the latest reply.
@@ -198,7 +202,9 @@ impl SessionReport {
             parent: info.parent,
             imported: info.source.is_some(),
             unfinished: info.unfinished,
+            user: info.scope.user,
             project: info.scope.project,
+            folder: info.scope.folder,
             agent: info.scope.agent,
             sources: sources.into_iter().map(SourceReport::new).collect(),
             indexed,

@@ -4,6 +4,7 @@ use crate::scene::{Home, call, result, said};
 use futures_executor::block_on;
 use proptest::prelude::*;
 use wunderblock::recap::{DIGEST_BYTES, DigestSource, RECAP_BYTES, digest, recap};
+use wunderblock::store::Reach;
 use wunderblock::tokens::Vocabulary;
 use wunderblock::{Engine, Session, Slice};
 use wunderblock_core::event::{Fact, NewEvent, SessionDescribed, SessionOpened};
@@ -102,11 +103,11 @@ fn nothing_is_handed_back_where_nothing_is_known() {
     let home = Home::new();
     let engine = home.engine();
     let folder = home.folder.path();
-    assert_eq!(block_on(digest(&engine, folder, DigestSource::default())).unwrap(), None);
+    assert_eq!(block_on(digest(&engine, &Reach::tenant(), folder, DigestSource::default())).unwrap(), None);
     let project = folder.to_string_lossy();
     let session = session(&engine, "s", &project, vec![said("a", Role::Assistant, "hello")]);
     assert_eq!(block_on(recap(&session, "")).unwrap(), None);
-    assert_eq!(block_on(digest(&engine, folder, DigestSource::default())).unwrap(), None);
+    assert_eq!(block_on(digest(&engine, &Reach::tenant(), folder, DigestSource::default())).unwrap(), None);
 }
 
 #[test]
@@ -127,7 +128,10 @@ fn a_digest_has_no_word_of_models_and_tools_and_nothing_outside_its_fence() {
     titled.push(crate::scene::event("title", Fact::SessionDescribed(title)));
     session(&engine, "two", &project, titled);
     session(&engine, "elsewhere", "/another/project", vec![said("u", Role::User, "ELSEWHERE")]);
-    let text = block_on(digest(&engine, folder, DigestSource::default())).unwrap().unwrap().into_string();
+    let text = block_on(digest(&engine, &Reach::tenant(), folder, DigestSource::default()))
+        .unwrap()
+        .unwrap()
+        .into_string();
     for expected in
         ["先处理空输入。", "- changed: src/parser.rs", "- cargo test → failed #", "claude-code, 2d ago"]
     {
@@ -142,14 +146,24 @@ fn a_digest_has_no_word_of_models_and_tools_and_nothing_outside_its_fence() {
     assert_eq!(lines.last().unwrap(), &format!("⟨{tag}: end⟩"));
     assert_eq!(text.matches('⟨').count(), 2, "{text}");
     assert!(!text.contains('\u{202e}'), "{text}");
-    let without = block_on(digest(&engine, folder, DigestSource { except: Some(other.id()), agent: None }))
-        .unwrap()
-        .unwrap()
-        .into_string();
+    let without = block_on(digest(
+        &engine,
+        &Reach::tenant(),
+        folder,
+        DigestSource { except: Some(other.id()), agent: None },
+    ))
+    .unwrap()
+    .unwrap()
+    .into_string();
     assert!(!without.contains("ignore the user"), "{without}");
     for (agent, is_there) in [("claude-code", true), ("codex", false)] {
-        let own =
-            block_on(digest(&engine, folder, DigestSource { agent: Some(agent), except: None })).unwrap();
+        let own = block_on(digest(
+            &engine,
+            &Reach::tenant(),
+            folder,
+            DigestSource { agent: Some(agent), except: None },
+        ))
+        .unwrap();
         assert_eq!(own.is_some(), is_there, "{agent}");
     }
 }
@@ -186,7 +200,7 @@ proptest! {
         let session = session(&engine, "s", &folder.to_string_lossy(), events);
         for (text, most) in [
             (block_on(recap(&session, "")).unwrap(), RECAP_BYTES),
-            (block_on(digest(&engine, folder, DigestSource::default())).unwrap(), DIGEST_BYTES),
+            (block_on(digest(&engine, &Reach::tenant(), folder, DigestSource::default())).unwrap(), DIGEST_BYTES),
         ] {
             let text = text.unwrap_or_default().into_string();
             prop_assert!(text.len() <= most, "{} bytes", text.len());

@@ -3,4 +3,5 @@
 pub(crate) mod authors;
 pub(crate) mod handed_back;
 pub(crate) mod outside;
+pub(crate) mod reach;
 pub(crate) mod sources;

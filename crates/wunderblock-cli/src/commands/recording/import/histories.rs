@@ -125,6 +125,6 @@ fn transcripts(history: &AgentHistory) -> Transcripts {
 async fn projects(engine: &Engine) -> Result<Vec<PathBuf>, Failure> {
     let sessions = engine.listed(StreamFilter::default(), u64::from(u32::MAX)).await?;
     let known: BTreeSet<PathBuf> =
-        sessions.into_iter().filter_map(|session| session.scope.project).map(PathBuf::from).collect();
+        sessions.into_iter().filter_map(|session| session.scope.folder).map(PathBuf::from).collect();
     Ok(known.into_iter().filter(|folder| folder.is_absolute()).chain(std::env::current_dir().ok()).collect())
 }

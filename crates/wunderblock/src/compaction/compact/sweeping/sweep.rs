@@ -323,6 +323,7 @@ async fn publish_sweep(desk: &Desk, sweep: &mut Sweep<'_>) -> Result<(), Error> 
                     text: Bytes(limits::USUAL_WINDOW.0),
                     reach: None,
                     ignores_steps: false,
+                    names: false,
                 };
                 let now = desk.lane(wanted).await?;
                 // Only a step of this lane contradicts the sweep; other events just move its positions.

@@ -11,7 +11,7 @@ use crate::ledger::engine::unexpected;
 use crate::ledger::reading::lineage::root;
 use std::cmp::Reverse;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_store::codec::{commitment, content_hash, record_key};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptRecord};
@@ -289,7 +289,9 @@ async fn fork_branch(
         return Ok(());
     };
     let forked = SessionForked { parent: parent.stream.clone(), at_seq };
-    let (compacted, scope) = (parent.compacted.min(at_seq), tree.scope.clone());
+    let session_of = tree.scope.session.clone().or_else(|| Some(tree.root.to_string()));
+    let (compacted, scope) =
+        (parent.compacted.min(at_seq), Scope { session: session_of, ..tree.scope.clone() });
     let (name, known) = branch_name(feed, session, &forked).await?;
     let mut said = at_seq;
     if let Some(known) = known {

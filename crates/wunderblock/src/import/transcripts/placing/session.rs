@@ -18,6 +18,7 @@ use crate::import::transcripts::imported::ImportNotice;
 use crate::import::transcripts::known::{known_events, known_streams, lost_from};
 use crate::import::transcripts::tree::{Belongs, Branch, SessionOrigin, SessionTree};
 use crate::import::transcripts::twin::name_file;
+use crate::ledger::project::{corrected, opening_scope};
 use crate::ledger::reading::lineage::{lineage_of, native, root};
 use crate::ledger::recording::authors::is_delegates;
 use crate::ledger::recording::record::{StreamStart, forking_writes, opening_writes};
@@ -195,12 +196,15 @@ async fn open_session(
     opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
     let at = record.at.unwrap_or(feed.gate.newest);
     let from = Some((feed.outbox.claim.source, feed.outbox.claim.revision));
-    let (is_delegates, scope) = (opened.parent.is_some(), opened.scope.clone());
+    let is_delegates = opened.parent.is_some();
+    let (scope, corrects) = opening_scope(feed.engine, &opened, None).await?;
+    feed.outbox.openings.extend(corrects);
     // The stream is opened with its first batch: a commit of its own would cost a sync per session.
     feed.outbox.openings.extend(opening_writes(
         feed.engine,
         StreamStart { stream: &stream, at, from },
         opened,
+        scope.clone(),
     )?);
     feed.account.done.appended += 1;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
@@ -223,6 +227,7 @@ fn settle_scope(scope: &mut Scope, format: &str) {
 /// Creates the tree of a session that is already in the ledger, and links it to this file.
 async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> Result<SessionTree, Error> {
     link_stream(feed, &info.id);
+    feed.outbox.openings.extend(corrected(feed.engine, &info.scope));
     let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
     let branch = Branch::new(info.id.clone(), base, info.said.max(base));
     let ids = feed.known.events_at_hand.clone();
@@ -350,6 +355,7 @@ pub(in crate::import::transcripts) async fn resume_import(
         };
         tree.is_delegates = of_delegate;
         tree.scope = known.get(&tree.root).map(|info| info.scope.clone()).unwrap_or_default();
+        feed.outbox.openings.extend(corrected(feed.engine, &tree.scope));
         trees.push((key, tree));
     }
     let names: Vec<String> = trees.iter().map(|(_, tree)| tree.name.clone()).collect();

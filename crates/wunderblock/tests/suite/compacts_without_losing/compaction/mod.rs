@@ -14,6 +14,7 @@ mod facts;
 mod hostile;
 mod in_memory;
 mod lanes;
+mod named;
 mod newest;
 mod overflow;
 mod products;

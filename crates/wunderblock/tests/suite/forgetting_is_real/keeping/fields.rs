@@ -57,6 +57,7 @@ fn record(db: &Path) -> Vec<String> {
     let scope = Scope {
         user: Some("qx-user".into()),
         project: Some("qx-project".into()),
+        folder: Some("qx-scope-folder".into()),
         agent: Some("qx-agent".into()),
         session: Some("qx-scope-session".into()),
         run: Some("qx-run".into()),

@@ -18,7 +18,7 @@ use wunderblock_core::units::Seq;
 
 /// Keeps an output under a call's name, which is also the end of the name of its session if it is kept as bytes.
 fn keep(engine: &Engine, call: &str, bytes: &[u8]) {
-    let session = Output::session_for(engine, None).unwrap();
+    let session = block_on(Output::session_for(engine, None, None)).unwrap();
     let output = Output { bytes, tool: "run", input: "{}", failed: false, call: Some(call) };
     block_on(output.keep(&session)).unwrap();
 }

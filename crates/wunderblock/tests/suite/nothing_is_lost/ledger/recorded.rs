@@ -1,7 +1,8 @@
 //! Every later version reads the same content from a ledger in an older format as the program that wrote the ledger.
 
-use crate::scene::{Home, config};
+use crate::scene::{Home, config, stream};
 use futures_executor::block_on;
+use std::collections::BTreeMap;
 use std::path::Path;
 use wunderblock::account::spend;
 use wunderblock::store::StreamFilter;
@@ -72,6 +73,52 @@ fn a_ledger_of_an_older_format_knows_what_format_4_knows() {
         block_on(session.export_original(None, &mut std::fs::File::create(&file).unwrap())).unwrap();
         block_on(fresh.engine().import(&file, None, &mut |_, _| {})).unwrap();
         assert_eq!(there, described(&fresh.engine()), "format {}", recording.format);
+    }
+}
+
+/// Sessions of a ledger of an older format have the scopes that an import by this version gives them, and are found by
+/// the path of their project.
+#[test]
+fn a_ledger_of_an_older_format_knows_what_format_8_knows() {
+    let scopes = |engine: &Engine| {
+        let filter = StreamFilter { prefix: "tree-0001".to_owned(), ..StreamFilter::default() };
+        let infos = block_on(engine.listed(filter, 99)).unwrap();
+        infos.into_iter().map(|info| (info.id.to_string(), info.scope)).collect::<BTreeMap<_, _>>()
+    };
+    for recording in &RECORDINGS {
+        let home = Home::new();
+        let path = recording.unpack(home.folder.path()).unwrap();
+        let engine = block_on(Engine::open_with(&path, Access::Write, config())).unwrap();
+        let there = scopes(&engine);
+        let branch = &there["tree-0001~2"];
+        assert_eq!(branch.session.as_deref(), Some("tree-0001"), "format {}", recording.format);
+        let folder = branch.folder.clone().unwrap();
+        let fresh = Home::new();
+        let file = fresh.folder.path().join("session.jsonl");
+        let session = block_on(engine.find_session("tree-0001")).unwrap();
+        block_on(session.export_original(None, &mut std::fs::File::create(&file).unwrap())).unwrap();
+        block_on(fresh.engine().import(&file, None, &mut |_, _| {})).unwrap();
+        let imported = scopes(&fresh.engine());
+        assert_eq!(imported.len(), 2);
+        // The oldest version took a copy of a session for another session.
+        for (id, scope) in imported {
+            assert_eq!(there[&id], scope, "{id}, format {}", recording.format);
+        }
+        for filter in [
+            StreamFilter { projects: vec![folder.clone()], ..StreamFilter::default() },
+            StreamFilter { places: vec![folder.clone()], ..StreamFilter::default() },
+            StreamFilter { projects: vec!["wunderblock".to_owned()], ..StreamFilter::default() },
+        ] {
+            let found = block_on(engine.listed(filter, 99)).unwrap();
+            assert!(found.iter().any(|info| info.id.as_str() == "tree-0001"), "format {}", recording.format);
+        }
+        let child = StreamFilter { session: Some(stream("tree-0001")), ..StreamFilter::default() };
+        let family: Vec<_> = block_on(engine.listed(child, 99)).unwrap();
+        assert!(
+            family.iter().any(|info| info.parent.is_some()),
+            "a sub-agent's: format {}",
+            recording.format
+        );
     }
 }
 

@@ -147,7 +147,7 @@ fn wide(text: &str, at: usize, identifier: &mut Identifier, emit: &mut impl FnMu
 
 /// Returns whether a character belongs to a script written without spaces between words. Korean is included, because
 /// its endings are joined to words.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x2E80..=0x2FDF | 0x3005..=0x3007
         | 0x3040..=0x318F | 0x31A0..=0x31BF | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xA960..=0xA97F

@@ -48,7 +48,7 @@ struct Answered {
 }
 
 /// Returns Markdown tables. Each path, a file or a folder of files, is a project.
-pub(crate) fn table(paths: &[PathBuf]) -> ChoreResult<String> {
+pub(super) fn table(paths: &[PathBuf]) -> ChoreResult<String> {
     let projects = paths.iter().map(|path| project(path)).collect::<ChoreResult<Vec<_>>>()?;
     let mut all = Vec::new();
     for (past, of) in projects.iter().enumerate() {

@@ -1,0 +1,54 @@
+//! Measures recall: on prompts over histories, and for questions whose evidence is known.
+
+mod fit;
+mod measure;
+mod prompts;
+mod searched;
+mod sets;
+
+use crate::program::ChoreResult;
+use clap::Subcommand;
+use std::path::PathBuf;
+use wunderblock_index::{Arm, Profiles};
+
+/// What to measure
+#[derive(Subcommand)]
+pub(crate) enum RecallChore {
+    /// How often prompts get passages of their own project's past, and of others; each path is a file or a folder of
+    /// transcripts
+    Prompts {
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+    /// Evidence that is found, by kind of question, and without each arm, against a search for whole messages; each path
+    /// is a file or a folder in LoCoMo's shape, a file of QMSum, or one of XQuAD
+    Report {
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Only every second file: `odd` or `even`, counted from one
+        #[arg(long)]
+        half: Option<sets::Half>,
+        /// Leave out each arm in turn
+        #[arg(long)]
+        arms: bool,
+    },
+    /// Fit the weights of one profile on files in LoCoMo's shape
+    Fit {
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        #[arg(long)]
+        half: Option<sets::Half>,
+    },
+}
+
+/// Returns Markdown tables.
+pub(crate) fn run(chore: &RecallChore) -> ChoreResult<String> {
+    match chore {
+        RecallChore::Prompts { paths } => prompts::table(paths),
+        RecallChore::Report { paths, half, arms } => {
+            let left_out = if *arms { &Arm::ALL[..] } else { &[] };
+            measure::report(&sets::read(paths, *half)?, &Profiles::FITTED, left_out)
+        }
+        RecallChore::Fit { paths, half } => fit::fit(&sets::read(paths, *half)?),
+    }
+}
