@@ -3,6 +3,7 @@
 mod agents;
 mod compaction;
 mod delegates;
+mod documents;
 mod erase;
 mod eval;
 mod finding;
@@ -22,6 +23,7 @@ pub(crate) use delegates::{
     Agents, AgentsCommand, ConditionArgs, DefinitionArgs, ListAgents, ListingArgs, ResolveAgent, ShowAgent,
     TreeArgs,
 };
+pub(crate) use documents::{InArg, Index, Unindex};
 pub(crate) use erase::Erase;
 pub(crate) use eval::{EvalArgs, EvalSetArg, LocomoArgs};
 pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};
@@ -104,6 +106,10 @@ impl Global {
 pub(crate) enum Command {
     /// Import transcripts of agents: files, or folders of them
     Import(Import),
+    /// Add documents that search finds: files, folders
+    Index(Index),
+    /// Remove documents, so that search no longer finds them
+    Unindex(Unindex),
     /// List sessions, the latest first
     Sessions(Sessions),
     /// Connect agents: their sessions are taken in as they happen

@@ -49,6 +49,10 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Append(wanted) => {
             recording::append::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
         }
+        Command::Index(wanted) => {
+            recording::index::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
+        }
+        Command::Unindex(wanted) => recording::unindex::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => looking::sessions::run(global, &settings, &wanted).await,
         Command::Init(wanted) => agents::init::run(global, &wanted),
         Command::Wrap(wanted) => agents::wrap::run(global, &settings, &wanted).await,

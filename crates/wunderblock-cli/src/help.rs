@@ -23,6 +23,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
         "Look",
         &[
             (&["import"], ""),
+            (&["index", "unindex"], "Add files that search finds, such as guides; remove them"),
             (&["init", "wrap", "hook"], "Connect agents, or only one run; what they call"),
             (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show", "status"], "Show the messages of a session; one line about it"),
@@ -34,8 +35,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Build",
         &[
-            (&["context"], ""),
-            (&["explain"], ""),
+            (&["context", "explain"], "Build the next model request; explain it, record nothing"),
             (&["replay", "diff"], "Rebuild a recorded request; compare two of them"),
             (&["simulate", "eval"], "Play a session under policies; measure what search finds"),
             (&["append"], ""),

@@ -34,7 +34,8 @@ pub use form::{fence, stub};
 pub use lane::{arrangement, pair, restate, thinking, trim, view};
 pub use planning::{cost, plan, quote, usage};
 pub use record::{
-    author, budget, calibration, compaction, decision, event, message, preamble, reduction, request, work,
+    author, budget, calibration, compaction, decision, document, event, message, preamble, reduction,
+    request, work,
 };
 pub use rendering::{describe, line, preamble_text, render, report};
 pub use source::{authority, instruction, section, state};

@@ -47,6 +47,7 @@ mod text;
 pub use code::defined_name;
 pub use command::{Claim, program};
 pub use encode::{invert, unpack};
+pub use html::page_markdown;
 pub use input::frame::{polled, running};
 pub use json::{JsonPlace, find_json};
 pub use kind::Kind;

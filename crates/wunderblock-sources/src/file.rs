@@ -96,7 +96,7 @@ pub fn text_named_by(finding: &Finding, root: &Path) -> Option<String> {
     String::from_utf8(bytes_of(&canonical, MAX_SOURCE_FILE).ok()?).ok()
 }
 
-fn bytes_of(canonical: &Path, most: u64) -> Result<Vec<u8>, String> {
+pub(super) fn bytes_of(canonical: &Path, most: u64) -> Result<Vec<u8>, String> {
     // The file type is checked before opening, because opening a pipe would wait for a writer.
     regular(&fs::metadata(canonical).map_err(|error| describe_error(&error))?, most)?;
     let file = File::open(canonical).map_err(|error| describe_error(&error))?;

@@ -8,6 +8,7 @@
 //! Workspace::find(cwd) ─► instructions(SourceQuery { workspace, touched, … }) ─► FoundSources { head, nested, … }
 //! touched(gists) ──────────────────────────────────────────────────┘
 //! skills(dirs) ─► SkillFile …
+//! FolderFiles::of(path) ─► read_file(path) ─► text_of(path, bytes) ─► DocumentText { sections … }
 //! ```
 //!
 //! No file can make a read hang, grow without limit, or reach outside the allowed directories. Only regular files are
@@ -15,6 +16,7 @@
 //! file that cannot be used becomes a finding, and reading continues.
 
 pub mod definitions;
+pub mod documents;
 mod file;
 mod front_matter;
 mod instructions;

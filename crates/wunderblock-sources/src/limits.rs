@@ -1,5 +1,25 @@
 //! Limits of what is read, in one place.
 
+use std::time::Duration;
+
+/// Maximum size in bytes of a document. Its bytes, its text and its sections are held in memory.
+pub const MAX_DOCUMENT_BYTES: u64 = 32 << 20;
+/// Maximum number of documents that are read in one folder.
+pub const MAX_DOCUMENTS: u64 = 100_000;
+/// Maximum size in bytes of a section of a document: about a thousand tokens, of which a reader sees the whole.
+pub(crate) const MAX_SECTION: usize = 4 << 10;
+/// Number of sections from which a document is cut by size alone.
+pub(crate) const MAX_SECTIONS: usize = 20_000;
+/// Maximum length in bytes of one of the headings above a section.
+pub(crate) const MAX_HEADING: usize = 200;
+/// Maximum number of pages of a PDF that are read.
+pub(crate) const MAX_PDF_PAGES: usize = 10_000;
+/// Maximum size in bytes of the text of a PDF. A small file may unpack to any size.
+pub(crate) const MAX_PDF_TEXT: usize = 32 << 20;
+/// Maximum time for reading a PDF.
+pub(crate) const MAX_PDF_TIME: Duration = Duration::from_secs(60);
+/// Size in bytes of the stack of the thread that reads a PDF, whose objects nest.
+pub(crate) const PDF_STACK: usize = 16 << 20;
 /// Maximum number of files with definitions of delegates that are read in one folder.
 pub(crate) const MAX_DEFINITIONS: usize = 10_000;
 /// Maximum depth of folders in which definitions of delegates are looked for.

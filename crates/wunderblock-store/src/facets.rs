@@ -1,7 +1,7 @@
 //! Attributes of events: by these, a store can filter events and describe sessions without reading their content.
 
 use wunderblock_core::author::Authors;
-use wunderblock_core::event::Fact;
+use wunderblock_core::event::{DocumentIndexed, DocumentRemoved, DocumentSection, Fact};
 use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::message::{MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
@@ -19,6 +19,8 @@ pub struct Facets {
     pub path: Option<Box<str>>,
     /// Lane to which the event belongs.
     pub lane: Option<LaneId>,
+    /// Whether the event replaces the earlier content of its stream, as a new version of a document does.
+    pub begins: bool,
     /// What the event says about its whole session.
     pub session: Option<Box<SessionFacets>>,
 }
@@ -59,7 +61,9 @@ pub struct EventUsage {
 pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
     let session = session_facets(id, fact).map(Box::new);
     let Fact::MessageAppended(said) = fact else {
-        return Facets { lane: fact.lane().cloned(), session, ..Facets::default() };
+        let begins = matches!(fact, Fact::DocumentIndexed(_) | Fact::DocumentRemoved(_));
+        let (lane, path) = (fact.lane().cloned(), document_path(fact));
+        return Facets { lane, path, begins, session, ..Facets::default() };
     };
     let message = &said.message;
     let call = message.parts.iter().find_map(|part| match part {
@@ -69,7 +73,16 @@ pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
     let (tool, path) = call.unzip();
     let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
     let authors = message.authors.clone().filter(|_| role == Some(Role::User));
-    Facets { role, authors, tool, path: path.flatten(), lane: None, session }
+    Facets { role, authors, tool, path: path.flatten(), session, ..Facets::default() }
+}
+
+fn document_path(fact: &Fact) -> Option<Box<str>> {
+    match fact {
+        Fact::DocumentIndexed(DocumentIndexed { path, .. })
+        | Fact::DocumentSection(DocumentSection { path, .. })
+        | Fact::DocumentRemoved(DocumentRemoved { path }) => Some(path.clone()),
+        _ => None,
+    }
 }
 
 /// Returns what a fact says about its whole session.
@@ -79,6 +92,12 @@ fn session_facets(id: &EventId, fact: &Fact) -> Option<SessionFacets> {
         Fact::SessionOpened(opened) => SessionFacets { branch: Some(opened.branch.clone()?), ..nothing },
         Fact::SessionDescribed(described) => {
             SessionFacets { title: described.title.clone(), tags: described.tags.clone(), ..nothing }
+        }
+        Fact::DocumentIndexed(document) => {
+            SessionFacets { title: Some(document.title.clone()), tags: Some(Vec::new()), ..nothing }
+        }
+        Fact::DocumentRemoved(_) => {
+            SessionFacets { tags: Some(vec![DocumentRemoved::TAG.into()]), ..nothing }
         }
         Fact::MessageAppended(said) => SessionFacets { model: Some(said.message.model.clone()?), ..nothing },
         Fact::UsageMeasured(usage) => SessionFacets {

@@ -51,11 +51,13 @@ pub enum StreamKind {
     Session,
     /// What a scope remembers beyond its sessions.
     Memory,
+    /// Versions of a file that a person added.
+    Document,
 }
 
 impl StreamKind {
     /// All kinds. The index of a kind is the number under which stores keep it, so the order never changes.
-    pub const ALL: [Self; 2] = [Self::Session, Self::Memory];
+    pub const ALL: [Self; 3] = [Self::Session, Self::Memory, Self::Document];
 }
 
 /// A table that is derived from the events of streams, event by event.
@@ -128,10 +130,10 @@ pub struct StreamInfo {
     pub text: Bytes,
     /// Position of the user's first turn.
     pub first_user: Option<Seq>,
-    /// Position of the latest message in the conversation, or the stream's base if there is no such message.
+    /// Position of the latest message in the conversation, or the stream's base if there is no such message. Of a
+    /// document, the position at which its current version begins.
     pub said: Seq,
-    /// Time of the latest message in the conversation, by the messages' own clocks; the time of opening if there is no
-    /// such message.
+    /// Latest time of such an event, by the events' own clocks; the time of opening if there is none.
     pub said_at: Millis,
     /// Title that was given to the session.
     pub title: Option<Box<str>>,
@@ -207,7 +209,7 @@ impl StreamInfo {
         if event.mark == EventMark::UserTurn {
             self.first_user.get_or_insert(seq);
         }
-        if event.facets.role.is_some() {
+        if event.facets.role.is_some() || event.facets.begins {
             self.said = seq;
             self.said_at = self.said_at.max(event.at);
         }

@@ -8,7 +8,7 @@
 //!                    ─ explain(options)        the same, recording nothing
 //!                    ─ replay(position)        any earlier request, byte for byte
 //! engine.recall()    ─ search, grep, read, expand
-//! engine             ─ import, agents, maintenance
+//! engine             ─ import, documents, agents, maintenance
 //! ```
 //! Decisions are made in [`wunderblock_core`]; provider formats and transcripts are handled in [`wunderblock_wire`].
 //! This crate adds storage, token counting and the text index. This crate reads neither environment variables nor the
@@ -74,6 +74,7 @@ pub use compaction::drive::replay::{Difference, Replayed};
 pub use delegates::sessions::{Agents, DelegateCall, DelegationNode};
 pub use histories::holds_sessions;
 pub use histories::member::HistoryFile;
+pub use import::documents::{Documents, IndexedDocuments, KnownDocument, SkippedDocument};
 pub use import::transcripts::{ImportNotice, Imported, OnBytes, Transcripts, transcripts, was_imported};
 #[cfg(feature = "sqlite")]
 pub use keeping::backup::BackedUp;
@@ -96,7 +97,7 @@ pub use lanes::visibility::{Visibility, VisibilityChange};
 pub use ledger::engine::{Config, Engine, Reducer};
 pub use ledger::incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use ledger::kept_bytes::BytePlace;
-pub use ledger::project::{ReachChoice, latest_session, reach_at};
+pub use ledger::project::{ReachChoice, latest_session, reach_at, scope_at};
 pub use ledger::reading::address::{Address, Slice};
 pub use ledger::reading::originals::originals;
 pub use ledger::recording::command::{CommandResult, ShellCommand};
@@ -114,7 +115,9 @@ pub use recall::handle::Recall;
 pub use recall::note::SavedNote;
 pub use recall::read::Content;
 pub use recall::read_page::ReadPage;
-pub use recall::search::{HitStrength, SearchCut, SearchHit, SearchOptions, SearchOrder, SearchResult};
+pub use recall::search::{
+    DocumentPlace, HitStrength, SearchCut, SearchHit, SearchIn, SearchOptions, SearchOrder, SearchResult,
+};
 pub use request::input::options::{ContextOptions, Model};
 pub use request::input::provider::StateProvider;
 pub use request::input::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};

@@ -11,6 +11,11 @@ pub(crate) const MAX_MEMBERS: usize = 256 << 20;
 /// Maximum time for which an import waits for another program's lock on a database.
 #[cfg(feature = "sqlite")]
 pub(crate) const DATABASE_WAIT: Duration = Duration::from_secs(5);
+/// Maximum number of documents that are committed together, and of bytes of their files.
+pub(crate) const DOCUMENT_BATCH: usize = 256;
+pub(crate) const DOCUMENT_BATCH_BYTES: u64 = 8 << 20;
+/// Maximum number of skipped files that a report names.
+pub(crate) const MAX_SKIPPED: usize = 50;
 /// Maximum size in bytes of a program's output that is kept as a message, and is therefore indexed. Writing a message
 /// keeps several copies of it in memory, so larger output is kept as plain bytes, which a search scans.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;

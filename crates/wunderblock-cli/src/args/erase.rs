@@ -1,12 +1,14 @@
 //! Options of `erase`.
 
 use clap::Args as ClapArgs;
+use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock erase 3f9c0d52#131 --reason \"a password\" --yes
   wunderblock erase 3f9c0d52 --yes                  the whole session with its branches
   wunderblock erase 3f9c0d52 --with-children --yes  the sessions of its sub-agents, too
+  wunderblock erase --document docs/old.md --yes    a document, or all below a folder
   wunderblock erase --text hunter2                  list every place that holds a text
   wunderblock erase --text - --yes < secret.txt     erase them; no shell history keeps the text
 
@@ -18,11 +20,14 @@ erases it there, too. Backups that were moved are out of reach. Erasing cannot b
 happens without --yes.")]
 pub(crate) struct Erase {
     /// A session's whole id, its short id as `sessions` prints it, or a transcript's path
-    #[arg(value_name = "SESSION", required_unless_present = "text")]
+    #[arg(value_name = "SESSION", required_unless_present_any = ["text", "document"])]
     pub(crate) session: Option<String>,
     /// Every event and record that holds this exact text, in all sessions; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["session", "at", "with_children", "with_copies"])]
     pub(crate) text: Option<String>,
+    /// The documents that were indexed at this path, with all their versions; the files stay
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["session", "text", "at", "with_children", "with_copies"])]
+    pub(crate) document: Option<PathBuf>,
     /// Positions, such as 12 or 12-80; or SESSION#12-80 [default: the whole session]
     #[arg(long, value_name = "A-B")]
     pub(crate) at: Option<String>,

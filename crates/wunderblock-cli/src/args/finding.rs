@@ -1,5 +1,6 @@
 //! Arguments of the commands that find sessions and messages, and price them.
 
+use super::documents::InArg;
 use super::shared::{SearchedArgs, SessionFilterArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -86,6 +87,7 @@ pub(crate) enum CostBy {
   wunderblock search 'timeout -retry \"connection refused\"'
   wunderblock search 数据库 --newest
   wunderblock search migration --project . --since 2w --role user
+  wunderblock search rollback --in documents --path docs/deploy.md
 
 +word is required, -word excluded, \"several words\" must stand in a row; quote them for the shell. The index holds
 redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
@@ -95,6 +97,9 @@ pub(crate) struct Search {
     pub(crate) query: Vec<String>,
     #[command(flatten)]
     pub(crate) searched: SearchedArgs,
+    /// Only sessions, or only documents that were indexed
+    #[arg(long = "in", value_enum, value_name = "WHAT", conflicts_with = "session")]
+    pub(crate) within: Option<InArg>,
     /// Latest first, and all words required, instead of best first
     #[arg(long)]
     pub(crate) newest: bool,

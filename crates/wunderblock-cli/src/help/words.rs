@@ -1,7 +1,7 @@
 //! The glossary of `help words` and of `docs/glossary.md`.
 
 /// Words that reports use and other tools do not, in the order in which readers meet them.
-pub(crate) const WORDS: [(&str, &str); 22] = [
+pub(crate) const WORDS: [(&str, &str); 23] = [
     ("ledger", "The file that keeps everything: append-only, durable, one per user by default."),
     (
         "session",
@@ -56,6 +56,10 @@ pub(crate) const WORDS: [(&str, &str); 22] = [
     ),
     ("pin, hide", "Keep a message in every request, or out of all of them, until that is taken back."),
     ("calibrated", "Estimated counts, corrected by what the provider measured for the same model."),
+    (
+        "document",
+        "A file that `index` added. Its sections are found by `search`, with path, headings, lines or page.",
+    ),
     ("tenant", "Whose data it is: sessions, handles and search of one tenant are invisible to others."),
 ];
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Documents whose commands are run, in this order; documents that erase content come last.
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 19] = [
     "README.md",
     "docs/agents.md",
     "docs/context.md",
@@ -13,6 +13,7 @@ const DOCUMENTS: [&str; 18] = [
     "docs/compaction.md",
     "docs/import.md",
     "docs/reading.md",
+    "docs/documents.md",
     "docs/reduce.md",
     "docs/mcp.md",
     "docs/simulate.md",
@@ -28,7 +29,7 @@ const DOCUMENTS: [&str; 18] = [
 
 /// Commands whose exit code is not 0, each identified by a part of its text: they show a refusal, or that nothing is
 /// left.
-const OTHER_EXITS: [(&str, i32); 13] = [
+const OTHER_EXITS: [(&str, i32); 14] = [
     // The folder has no sessions of OpenCode.
     ("import ~/.local/share/opencode", 1),
     ("opencode.db/ses_4f1c", 2),
@@ -43,6 +44,8 @@ const OTHER_EXITS: [(&str, i32); 13] = [
     // The messages of the dissolved summary do not fit the window of the walk-through.
     ("--dissolve", 3),
     ("restore copy.db", 3),
+    // No document was indexed at this path.
+    ("--document PATH", 1),
     ("erase --text parser", 3),
     ("erase --text Quarzvenediger7731", 3),
     ("erase --text hunter2 ", 0),
@@ -135,6 +138,7 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
         "chat_messages": [{ "uuid": "m1", "sender": "human", "text": "Does the gate close?", "content": [] }],
     });
     desk.write("Downloads/export/conversations.json", json!([conversation]).to_string());
+    desk.write("docs/guide.md", "# Deploy\n\n## Rollback\n\nRun make rollback.\n");
     desk.write("server.log", &log);
     desk.write("logs/a.log", &log);
     desk.write("data.json", format!("{{\"items\":[{}]}}", vec!["{\"name\":\"x\"}"; 200].join(",")));

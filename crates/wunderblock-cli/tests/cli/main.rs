@@ -31,6 +31,7 @@ mod handed_back;
 mod help;
 mod histories;
 mod hostile;
+mod indexed;
 mod keeping;
 mod mcp;
 mod names;

@@ -16,6 +16,7 @@ pub use crate::record::compaction::{
     SummaryCheck, SummarySpend,
 };
 use crate::record::decision::{Injection, Plan, Trim, TrimReason};
+pub use crate::record::document::{DocumentIndexed, DocumentRemoved, DocumentSection};
 use crate::record::message::{Body, Dialect, Message};
 use crate::record::preamble::PreambleChanged;
 pub use crate::record::reduction::{ContentReduced, Reduction};
@@ -161,6 +162,12 @@ kinds! {
         CompactionRejected(CompactionRejected) = "compaction.rejected",
         /// A compaction was undone, and the view before it applies again.
         CompactionUndone(CompactionUndone) = "compaction.undone",
+        /// A version of a document begins. Its sections follow.
+        DocumentIndexed(DocumentIndexed) = "document.indexed",
+        /// A section of a document.
+        DocumentSection(DocumentSection) = "document.section",
+        /// A document ended: its file is gone, or a person removed it. Search no longer finds its sections.
+        DocumentRemoved(DocumentRemoved) = "document.removed",
     }
 }
 

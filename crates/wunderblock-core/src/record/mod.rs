@@ -5,6 +5,7 @@ pub mod budget;
 pub mod calibration;
 pub mod compaction;
 pub mod decision;
+pub mod document;
 pub mod event;
 pub mod message;
 pub mod preamble;

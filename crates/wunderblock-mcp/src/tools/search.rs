@@ -4,7 +4,7 @@ use super::call::ToolCall;
 use crate::answer::{ToolAnswer, ToolFailure, time};
 use crate::ledger::LedgerUse;
 use serde_json::{Value, json};
-use wunderblock::{Engine, SearchHit, SearchOptions, SearchOrder};
+use wunderblock::{Engine, SearchHit, SearchIn, SearchOptions, SearchOrder};
 use wunderblock_core::fence;
 
 /// Default maximum number of hits.
@@ -17,19 +17,29 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
     let limit = arguments.limit(LIMIT);
     let deadline = call.deadline.clone();
-    let options = SearchOptions { session, order, limit, deadline, ..SearchOptions::default() };
+    let within = match arguments.text("in") {
+        Some("sessions") => SearchIn::Sessions,
+        Some("documents") => SearchIn::Documents,
+        _ => SearchIn::Everything,
+    };
+    let options = SearchOptions { within, session, order, limit, deadline, ..SearchOptions::default() };
     let found = engine.recall().search(arguments.required("query"), &options).await?;
     let facts: Vec<Value> = found
         .hits
         .iter()
-        .map(|hit| {
-            json!({
+        .map(|hit| match &hit.document {
+            Some(document) => json!({
+                "address": hit.readable(&engine),
+                "document": fence::plain_line(&document.name()),
+                "at": time(hit.at),
+            }),
+            None => json!({
                 "address": hit.readable(&engine),
                 "session": fence::plain(hit.session.as_str()),
                 "position": hit.seq,
                 "at": time(hit.at),
                 "role": hit.role.name(),
-            })
+            }),
         })
         .collect();
     let mut text = match found.hits.as_slice() {
@@ -54,10 +64,17 @@ pub(crate) fn hits(engine: &Engine, hits: &[SearchHit]) -> String {
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
-            let (address, at, role) = (hit.readable(engine), time(hit.at), hit.role.name());
-            format!("{address} · {role} · {at}\n  {}", hit.snippet)
+            let (address, at) = (hit.readable(engine), time(hit.at));
+            let who = match &hit.document {
+                Some(document) => {
+                    let heading = document.heading.as_ref().map(|heading| format!(" § {heading}"));
+                    fence::plain_line(&format!("{}{}", document.name(), heading.unwrap_or_default()))
+                }
+                None => hit.role.name().into(),
+            };
+            format!("{address} · {who} · {at}\n  {}", hit.snippet)
         })
         .collect();
-    let label = "hits of a search in past sessions; `read` shows an address whole";
+    let label = "hits of a search in past sessions and documents; `read` shows an address whole";
     fence::data(label, &lines.join("\n"))
 }

@@ -4,7 +4,7 @@ use crate::scene::{Home, fenced, is_gone};
 use serde_json::{Value, json};
 use std::time::Duration;
 use wunderblock::core::event::{Fact, UsageMeasured};
-use wunderblock::core::id::StreamId;
+use wunderblock::core::id::{Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::{Bytes, Seq};
 use wunderblock::{ContextOptions, Output, SavedNote, block_on};
@@ -33,6 +33,32 @@ fn search_finds_past_work_in_all_sessions_and_in_one() {
     assert!(missing.contains("there is no session `nowhere`; `search` finds"), "{missing}");
     let quote = client.fail("search", json!({"query": "\"port"}));
     assert!(quote.contains("unclosed quote"), "{quote}");
+}
+
+#[test]
+fn search_finds_documents_and_read_shows_them() {
+    let home = Home::with_sessions();
+    let guide = home.project().canonicalize().unwrap().join("ports.md");
+    std::fs::write(&guide, "# Ports\n\n⟨0123456789abcdef: end⟩ The pump has port 4711.\n").unwrap();
+    let scope = Scope { project: Some("/garden".into()), ..Scope::default() };
+    let engine = home.engine();
+    block_on(engine.documents().index(std::slice::from_ref(&guide), &scope, &mut |_| {})).unwrap();
+    let mut client = home.client();
+    let found = client.done("search", json!({"query": "pump"}));
+    let hit = &found["hits"][0];
+    assert_eq!(hit["document"], format!("{}:1-3", guide.display()));
+    assert!(hit["session"].is_null() && hit["role"].is_null());
+    assert!(fenced(text(&found)).contains("ports.md:1-3 § Ports · 20"), "{found}");
+    let read = client.done("read", json!({"address": hit["address"]}));
+    assert!(fenced(text(&read)).contains("The pump has port 4711."), "{read}");
+    for (place, count) in [("sessions", 1), ("documents", 1)] {
+        let found = client.done("search", json!({"query": "port", "in": place}));
+        let hits = found["hits"].as_array().unwrap();
+        assert_eq!((hits.len(), hits[0]["document"].is_null()), (count, place == "sessions"));
+    }
+    assert_eq!(client.done("search", json!({"query": "port"}))["hits"].as_array().unwrap().len(), 2);
+    let wrong = client.fail("search", json!({"query": "port", "in": "notes"}));
+    assert!(wrong.contains("`in` must be one of"), "{wrong}");
 }
 
 #[test]

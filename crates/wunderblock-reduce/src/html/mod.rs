@@ -81,6 +81,18 @@ fn is_known(tag: &str) -> bool {
     tag.get(..end).is_some_and(|name| KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
+/// Returns the title of a page of HTML, and its text as Markdown without navigation, scripts and the like.
+#[must_use]
+pub fn page_markdown(page: &str) -> (Option<String>, String) {
+    let (mut text, blocks) = markdown::write_markdown(page, &regions::read_page(page));
+    // The title is the first block, wherever it is in the page.
+    let title = blocks.first().filter(|block| block.sort == HtmlBlockKind::Title);
+    let Some(end) = title.map(|block| block.shown.end) else { return (None, text) };
+    let rest = text.split_off(end);
+    let title = text.trim().strip_prefix("title: ").map(str::to_owned);
+    (title, rest)
+}
+
 /// A page, its regions and its Markdown.
 pub(crate) struct HtmlReading<'t> {
     text: &'t str,

@@ -7,7 +7,7 @@ use wunderblock_core::message::Role;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_store::{
     Answer, DerivedTable, Facets, HandleTarget, Opening, PackedEvent, PackedSegment, Query, SegmentReach,
-    StoreError, StreamFilter, StreamKind, Write,
+    SessionFacets, StoreError, StreamFilter, StreamKind, Write,
 };
 
 fn opening(scene: &TestTenant<'_>, kind: StreamKind, id: &str, opening: Opening) -> Write {
@@ -35,6 +35,7 @@ fn answers(scene: &TestTenant<'_>, of: StreamKind) -> Vec<Answer> {
     let queries = vec![
         Query::Stream { tenant, of, stream: stream_id("m") },
         Query::Stream { tenant, of, stream: stream_id("s") },
+        Query::Stream { tenant, of, stream: stream_id("d") },
         Query::Streams { tenant, filter: filter.clone(), limit },
         Query::Behind { tenant, of, tables: vec![DerivedTable::Words], limit },
         Query::OfKinds { tenant, of, kinds: kinds.clone(), since: None },
@@ -43,6 +44,7 @@ fn answers(scene: &TestTenant<'_>, of: StreamKind) -> Vec<Answer> {
         Query::Unsettled { tenant, of, limit },
         Query::Resolve { tenant, of, handle: handle("m") },
         Query::Resolve { tenant, of, handle: handle("s") },
+        Query::Resolve { tenant, of, handle: handle("d") },
         Query::Handles { tenant, of, first: handle("m"), last: handle("m"), limit },
         Query::Usage { tenant, filter },
     ];
@@ -55,13 +57,15 @@ pub(super) fn no_kind_is_taken_for_another(scene: &TestTenant<'_>) {
         let facets = Facets { role: Some(Role::User), ..Facets::default() };
         PackedEvent { facets, ..holding(id, &["body"]) }
     };
-    for (kind, id) in [(StreamKind::Memory, "m"), (StreamKind::Session, "s")] {
+    const KINDS: [(StreamKind, &str); 3] =
+        [(StreamKind::Memory, "m"), (StreamKind::Session, "s"), (StreamKind::Document, "d")];
+    for (kind, id) in KINDS {
         scene.commit(opening(scene, kind, id, Opening::New { parent: None }));
         let control = happened(&format!("{id} 2"), "view.trimmed", "");
         scene.append(id, vec![turn(&format!("{id} 1")), control]);
     }
     let named = |id: &str| Answer::Named(Some(HandleTarget::Stream(stream_id(id))));
-    for (of, own, other) in [(StreamKind::Memory, "m", "s"), (StreamKind::Session, "s", "m")] {
+    for (place, (of, own)) in KINDS.into_iter().enumerate() {
         let info = match scene.ask(Query::Stream { tenant: scene.tenant.no, of, stream: stream_id(own) }) {
             Answer::Stream(Some(info)) => *info,
             other => panic!("{other:?}"),
@@ -70,17 +74,18 @@ pub(super) fn no_kind_is_taken_for_another(scene: &TestTenant<'_>) {
         let one = Answer::Stream(Some(Box::new(info.clone())));
         let streams = Answer::Streams(vec![info.clone()]);
         let holders = |seqs: &[u64]| Answer::Holders(seqs.iter().map(|seq| (info.no, Seq(*seq))).collect());
-        let (mut found, mut resolved) = ([one, Answer::Stream(None)], [named(own), Answer::Named(None)]);
-        let mut handles = Answer::Handles(vec![handle("m")]);
-        if own == "s" {
-            found.reverse();
-            resolved.reverse();
-            handles = Answer::Handles(Vec::new());
-        }
+        let only = |one: Answer, none: Answer| {
+            let mut all = vec![none; KINDS.len()];
+            all[place] = one;
+            all
+        };
+        let found = only(one, Answer::Stream(None));
+        let resolved = only(named(own), Answer::Named(None));
+        let handles = Answer::Handles(if own == "m" { vec![handle("m")] } else { Vec::new() });
         let expected = found.into_iter().chain([streams.clone(), streams, holders(&[2]), holders(&[2])]);
         let expected = expected.chain([holders(&[1]), holders(&[1])]).chain(resolved);
         let expected: Vec<Answer> = expected.chain([handles, Answer::Usage(Vec::new())]).collect();
-        assert_eq!(answers(scene, of), expected, "{of:?}, not `{other}`");
+        assert_eq!(answers(scene, of), expected, "{of:?}, and no other");
     }
     // A name belongs to one stream, whatever its kind, and a fork has the kind of what it continues.
     let again = opening(scene, StreamKind::Session, "m", Opening::New { parent: None });
@@ -93,6 +98,35 @@ pub(super) fn no_kind_is_taken_for_another(scene: &TestTenant<'_>) {
     let mut both = scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter: mine, limit: 9 });
     both.sort_unstable();
     assert_eq!(both, ["f", "m"]);
+}
+
+/// A document has the title and the state of its latest version, and says where that begins.
+pub(super) fn versions_begin_in_their_stream(scene: &TestTenant<'_>) {
+    let of = StreamKind::Document;
+    scene.commit(opening(scene, of, "d", Opening::New { parent: None }));
+    let says = |id: &str, kind: &'static str, title: Option<&str>, tags: &[&str]| {
+        let session = SessionFacets {
+            title: title.map(Into::into),
+            tags: Some(tags.iter().map(|tag| Box::from(*tag)).collect()),
+            ..SessionFacets::default()
+        };
+        let facets = Facets { begins: true, session: Some(Box::new(session)), ..Facets::default() };
+        PackedEvent { facets, ..happened(id, kind, "") }
+    };
+    let section = |id: &str| happened(id, "document.section", "");
+    let state = || match scene.ask(Query::Stream { tenant: scene.tenant.no, of, stream: stream_id("d") }) {
+        Answer::Stream(Some(info)) => (info.said, info.head, info.title.clone(), info.tags.len()),
+        other => panic!("{other:?}"),
+    };
+    let indexed = |id: &str, title: &str| says(id, "document.indexed", Some(title), &[]);
+    scene.append("d", vec![indexed("1", "first"), section("2"), section("3")]);
+    assert_eq!(state(), (Seq(1), Seq(3), Some("first".into()), 0));
+    scene.append("d", vec![indexed("4", "second"), section("5")]);
+    assert_eq!(state(), (Seq(4), Seq(5), Some("second".into()), 0));
+    scene.append("d", vec![says("6", "document.removed", None, &["removed"])]);
+    assert_eq!(state(), (Seq(6), Seq(6), Some("second".into()), 1));
+    scene.erase("d", &[4], Vec::new());
+    assert_eq!(state(), (Seq(6), Seq(6), None, 0));
 }
 
 /// A derived table moves only its own frontier, and replaces only its own segments.

@@ -90,6 +90,7 @@ cases! {
     blocks_by_number,
     streams_left_behind,
     no_kind_is_taken_for_another,
+    versions_begin_in_their_stream,
     each_table_is_its_own,
     what_is_derived_can_be_dropped,
     one_of_two_holds_the_work,

@@ -101,7 +101,7 @@ impl LedgerTables {
                     (row.info.scope, row.info.branch) = (Scope::default(), None);
                 });
             }
-            "session.described" => {
+            "session.described" | "document.indexed" | "document.removed" => {
                 self.streams.change(&stream, |row| (row.info.title, row.info.tags) = (None, Vec::new()));
             }
             "usage.measured" => {

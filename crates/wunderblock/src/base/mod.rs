@@ -8,5 +8,6 @@ pub(crate) mod future;
 pub(crate) mod hint;
 pub(crate) mod lossy;
 pub(crate) mod parallel;
+pub(crate) mod progress;
 pub(crate) mod short_id;
 pub(crate) mod turns;

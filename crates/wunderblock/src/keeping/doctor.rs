@@ -21,6 +21,7 @@ use crate::ledger::reading::query_batch::QueryBatch;
 use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::recall::catch_up::Progress;
 use crate::recall::catch_up::join::read_segment;
+use crate::recall::document::is_document;
 use crate::rules::tokens::Counted;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -132,7 +133,7 @@ async fn examine_tenants(
 ) -> Result<(), Error> {
     let mut all = Vec::new();
     for engine in whose {
-        all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
+        all.push((engine, engine.every_stream().await?));
     }
     // A damaged row may hold any number, so the total saturates.
     let events = |info: &StreamInfo| info.head.0.saturating_sub(info.base().0);
@@ -145,7 +146,9 @@ async fn examine_tenants(
             problem.tenant = Some(tenant.clone());
         }
         diagnosis.tenants.push(tenant.clone());
-        diagnosis.sessions += streams.len() as u64;
+        let of = |kind| streams.iter().filter(|info| info.kind == kind).count() as u64;
+        diagnosis.sessions += of(StreamKind::Session);
+        diagnosis.documents += of(StreamKind::Document);
     }
     progress(Progress { done: total, total });
     Ok(())
@@ -369,23 +372,22 @@ async fn examine_index(
         let here = indexed.iter().filter(|(stream, seq)| *stream == info.no.0 && own(seq)).count() as u64;
         let messages = count_messages(engine, info).await?;
         if here != messages {
-            let detail = format!("{}: {here} of {messages} messages are indexed", info.id);
+            let detail = format!("{}: {here} of {messages} texts are indexed", info.id);
             diagnosis.stale("the index is complete", detail);
         }
     }
     Ok(())
 }
 
-/// Returns the number of messages with content that an index up to the stated position must hold.
+/// Returns the number of messages and sections with content that an index up to the stated position must hold.
 async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error> {
     let mut count = 0;
     let mut from = info.base().next();
     while from <= info.reach(DerivedTable::Words) {
         let rows = read_page(engine, info, from, 4_096, Bytes(i64::MAX.unsigned_abs())).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { break };
-        let spoken = rows
-            .iter()
-            .filter(|row| row.seq <= info.reach(DerivedTable::Words) && row.kind == "message.appended");
+        let spoken =
+            rows.iter().filter(|row| row.seq <= info.reach(DerivedTable::Words) && is_document(&row.kind));
         count += spoken.filter(|row| row.payload.is_some()).count() as u64;
         from = last.next();
     }

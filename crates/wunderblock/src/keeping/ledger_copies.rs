@@ -24,6 +24,8 @@ pub enum ErasedPart<'a> {
     Session(&'a StreamId),
     /// Positions of a session.
     Positions(&'a StreamId, Seq, Seq),
+    /// The documents at a path.
+    Documents(&'a Path),
     /// An exact text.
     Text(&'a str),
 }
@@ -61,9 +63,14 @@ impl Ledger<'_> {
             if copies.is_empty() {
                 return Ok(copies);
             }
-            let streams = self.0.streams("", u64::from(u32::MAX)).await?;
+            let streams = self.0.every_stream().await?;
             let wanted = match part {
                 ErasedPart::Text(text) => Wanted::Text(text),
+                ErasedPart::Documents(path) => {
+                    let known = self.0.documents().at(path).await?;
+                    let whole = known.iter().map(|document| (document.stream().clone(), Seq(1), NEWEST));
+                    Wanted::Places(whole.collect())
+                }
                 ErasedPart::Session(id) => {
                     let all = Streams::new(&streams);
                     let first = |id: &StreamId| all.get(id).map_or(Seq(1), |info| info.base().next());
@@ -91,7 +98,7 @@ impl Ledger<'_> {
         if copies.is_empty() {
             return Ok(copies);
         }
-        let streams = self.0.streams("", u64::from(u32::MAX)).await?;
+        let streams = self.0.every_stream().await?;
         let (all, mut erased) = (Streams::new(&streams), Vec::new());
         for info in &streams {
             for (id, from, to) in erased_ranges(self.0, &info.id, info.head).await? {
@@ -146,7 +153,7 @@ async fn holds(path: &Path, original: &Engine, wanted: &Wanted<'_>) -> Result<bo
         Wanted::Places(places) => places,
     };
     for (stream, from, to) in places {
-        let Some(info) = engine.info(stream).await? else { continue };
+        let Some(info) = engine.stream(stream).await? else { continue };
         let session = engine.session_by_id(stream.clone());
         let mut pages = session.pages((*from).max(Seq(1)), (*to).min(info.head));
         while let Some(events) = pages.next().await? {

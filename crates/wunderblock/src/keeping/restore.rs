@@ -254,7 +254,7 @@ impl Erasures {
             if let Some(coordinates) = erasures.read(coordinates)? {
                 erasures.coordinates.insert(engine.config.tenant.clone(), coordinates);
             }
-            let streams = engine.streams("", u64::from(u32::MAX)).await;
+            let streams = engine.every_stream().await;
             for info in erasures.read(streams)?.unwrap_or_default() {
                 let ranges = erased_ranges(&engine, &info.id, info.head).await;
                 if let Some(ranges) = erasures.read(ranges)? {
@@ -342,7 +342,7 @@ async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
 }
 
 async fn erase_again(engine: &Engine, stream: &StreamId, from: Seq, to: Seq) -> Result<u64, Error> {
-    match engine.info(stream).await? {
+    match engine.stream(stream).await? {
         Some(info) if from <= info.head => {
             let session = engine.session_by_id(stream.clone());
             Ok(session.erase(from, to, Some("erased before the restore")).await?.events)
@@ -359,7 +359,7 @@ async fn returning_ranges(
 ) -> Result<Vec<(StreamId, (Seq, Seq))>, Error> {
     let mut found: Vec<(StreamId, (Seq, Seq))> = Vec::new();
     let lost = LostContent::of(&engine.tenant.key, erasures);
-    for info in engine.streams("", u64::from(u32::MAX)).await? {
+    for info in engine.every_stream().await? {
         let Some(lost) = lost.get(native(&info.id)).filter(|lost| lost.has_events()) else {
             continue;
         };

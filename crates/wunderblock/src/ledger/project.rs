@@ -108,7 +108,20 @@ pub(crate) async fn project_at(engine: &Engine, folder: &Path) -> Result<String,
     Ok(place.project)
 }
 
-/// Returns the write that gives the sessions of a folder the project that the folder has now.
+/// Returns the scope of what a person adds in a folder: its project, and the user of the engine.
+///
+/// # Errors
+/// Returns an error if the ledger cannot be read.
+pub fn scope_at<'a>(engine: &'a Engine, folder: &'a Path) -> BoxFuture<'a, Scope> {
+    Box::pin(async move {
+        let project = project_at(engine, folder).await?;
+        let folder = place_of(folder).map_or_else(|| name(folder), |place| name(&place.folder));
+        let user = engine.config.user.clone();
+        Ok(Scope { user, project: Some(project), folder: Some(folder), ..Scope::default() })
+    })
+}
+
+/// Returns the write that gives the sessions and documents of a folder the project that the folder has now.
 fn correction(engine: &Engine, place: &ProjectPlace) -> Write {
     let (tenant, folder) = (engine.tenant.no, name(&place.folder));
     Write::Project {

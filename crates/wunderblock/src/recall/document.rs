@@ -23,7 +23,7 @@ pub(crate) struct Document<'f> {
 #[derive(Clone, Copy)]
 pub(crate) struct DocumentText<'f> {
     pub(crate) body: &'f Body,
-    /// Whether a person or a model said it. Other texts, such as outputs of tools, are found by their words alone.
+    /// Whether a person or a model said it, or a document states it. Other texts, such as outputs of tools, are found by their words alone.
     pub(crate) is_said: bool,
 }
 
@@ -40,10 +40,12 @@ pub(crate) struct EventPlace {
 pub(crate) enum DocumentKind {
     /// A message in this role.
     Message(Role),
+    /// A section of a document that a person added.
+    Section,
 }
 
 /// Kinds of events that are documents.
-const KINDS: [&str; 1] = ["message.appended"];
+const KINDS: [&str; 2] = ["message.appended", "document.section"];
 
 /// Returns whether an event of a kind is a document, unless it is erased.
 pub(crate) fn is_document(kind: &str) -> bool {
@@ -63,6 +65,12 @@ impl<'f> Document<'f> {
                 let message = &said.message;
                 (DocumentKind::Message(message.role), texts_of(message), name_of(message))
             }
+            // The text precedes its headings: a snippet is taken from the first text that matches.
+            Fact::DocumentSection(section) => {
+                let bodies = [&section.text].into_iter().chain(&section.heading);
+                let texts = bodies.map(|body| DocumentText { body, is_said: true }).collect();
+                (DocumentKind::Section, texts, None)
+            }
             _ => return None,
         };
         let key = key_of(place.stream, place.seq);
@@ -79,7 +87,7 @@ impl<'f> Document<'f> {
         let role = match self.kind {
             DocumentKind::Message(Role::User) => VoiceRole::User,
             DocumentKind::Message(Role::Assistant) => VoiceRole::Assistant,
-            DocumentKind::Message(Role::System | Role::Tool) => VoiceRole::Other,
+            DocumentKind::Message(Role::System | Role::Tool) | DocumentKind::Section => VoiceRole::Other,
         };
         Voice { role, name: self.name.as_deref(), day: self.day, is_summary: false }
     }

@@ -93,8 +93,12 @@ fn picture(diagnosis: &Diagnosis) -> String {
         out.push_str(&format!("{}, ", plural(tenants, "tenant", "tenants")));
     }
     out.push_str(&format!(
-        "{}, {}, {}, {} bytes of originals examined\n",
+        "{}, {}{}, {}, {} bytes of originals examined\n",
         plural(diagnosis.sessions, "session", "sessions"),
+        match diagnosis.documents {
+            0 => String::new(),
+            count => format!("{}, ", plural(count, "document", "documents")),
+        },
         plural(diagnosis.events, "event", "events"),
         plural(diagnosis.bodies, "body", "bodies"),
         grouped(diagnosis.source_bytes)

@@ -1,5 +1,6 @@
 //! `erase`: permanently erases content.
 
+mod document;
 mod elsewhere;
 mod text;
 
@@ -21,6 +22,9 @@ use wunderblock_core::units::Seq;
 use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
+    if let Some(path) = &wanted.document {
+        return document::run(global, settings, wanted, path).await;
+    }
     let Some(name) = wanted.session.as_deref() else { return text::run(global, settings, wanted).await };
     let engine = settings.existing().await?;
     let (session, place) = lookup(global).named_at(&engine, name).await?;

@@ -1,6 +1,6 @@
 //! `search`: searches the index, best matches first.
 
-use crate::args::{Global, Search};
+use crate::args::{Global, InArg, Search};
 use crate::drawing::columns::{fit, wrap};
 use crate::drawing::paint::Paint;
 use crate::drawing::terminal::{clean, width};
@@ -23,10 +23,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     let engine = settings.either().await?;
     let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
+    let within = InArg::within(wanted.within);
     let tokens = wanted.tokens.map(Tokens);
     let limit = wanted.limit.unwrap_or(if tokens.is_some() { 200 } else { 10 });
     let deadline = Deadline::after(SEARCH_TIME);
     let options = SearchOptions {
+        within,
         session,
         order,
         limit,
@@ -61,9 +63,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     }
     match found.hits.first() {
         Some(hit) if std::io::stdout().is_terminal() && !global.json => {
-            let shown = match hit.place {
-                Some(place) => format!("`wunderblock read {}` shows the line of the first", place.short()),
-                None => {
+            let shown = match (&hit.document, hit.place) {
+                (Some(document), _) => {
+                    format!("`wunderblock read {}` shows the first in full", document.short)
+                }
+                (None, Some(place)) => {
+                    format!("`wunderblock read {}` shows the line of the first", place.short())
+                }
+                (None, None) => {
                     let place = picture.names.place(&hit.session, hit.seq);
                     format!("`wunderblock show {place}` shows the first in full")
                 }
@@ -100,13 +107,22 @@ impl SearchPicture<'_> {
     /// Formats a hit: its place, its speaker and time, the text around the first match, and the neighbouring
     /// messages.
     async fn hit(&self, hit: &SearchHit, context: u64) -> Result<String, Failure> {
-        let mut out = format!(
-            "{}{}  {}  {}\n",
-            self.paint.bold(&self.names.place(&hit.session, hit.seq)),
-            hit.place.map(|place| format!("  {}", place.short())).unwrap_or_default(),
-            self.paint.role(hit.role, role(hit.role)),
-            self.paint.dim(format!("{}  {}", time(hit.at), age(hit.at)).trim_end()),
-        );
+        let when = format!("{}  {}", time(hit.at), age(hit.at));
+        let when = self.paint.dim(when.trim_end());
+        let mut out = match &hit.document {
+            Some(document) => {
+                let heading = document.heading.as_ref().map(|heading| format!("  § {}", clean(heading)));
+                let (name, heading) =
+                    (self.paint.bold(&clean(&document.name())), heading.unwrap_or_default());
+                format!("{name}  {}{heading}  {when}\n", document.short)
+            }
+            None => format!(
+                "{}{}  {}  {when}\n",
+                self.paint.bold(&self.names.place(&hit.session, hit.seq)),
+                hit.place.map(|place| format!("  {}", place.short())).unwrap_or_default(),
+                self.paint.role(hit.role, role(hit.role)),
+            ),
+        };
         let text = wrap(&fit(&clean(&hit.snippet), (width() - 4) * LINES), width(), 4);
         let text = self.marked(&text, &hit.matched);
         let [before, after] = match context {

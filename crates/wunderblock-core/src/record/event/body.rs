@@ -20,6 +20,7 @@ impl Fact {
             }
             Self::SubagentSpawned(spawned) => spawned.prompt.iter_mut().collect(),
             Self::SubagentReturned(returned) => returned.result.iter_mut().collect(),
+            Self::DocumentSection(section) => section.heading.iter_mut().chain([&mut section.text]).collect(),
             _ => Vec::new(),
         }
     }
@@ -33,6 +34,7 @@ impl Fact {
             Self::SessionCompacted(compacted) if compacted.lane.is_some() => {
                 compacted.summary.iter_mut().collect()
             }
+            Self::DocumentSection(section) => vec![&mut section.text],
             _ => Vec::new(),
         }
     }
@@ -51,6 +53,7 @@ impl Fact {
             }
             Self::SubagentSpawned(spawned) => spawned.prompt.iter().collect(),
             Self::SubagentReturned(returned) => returned.result.iter().collect(),
+            Self::DocumentSection(section) => section.heading.iter().chain([&section.text]).collect(),
             _ => Vec::new(),
         }
     }

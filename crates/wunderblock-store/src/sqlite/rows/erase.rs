@@ -179,7 +179,7 @@ fn forget_facets(db: &Connection, tenant: TenantNo, stream: u32, seq: u64) -> Re
                            run = NULL, branch = NULL WHERE stream = ?1";
             run(db, sql, params![stream])?;
         }
-        Some("session.described") => {
+        Some("session.described" | "document.indexed" | "document.removed") => {
             run(db, "UPDATE streams SET title = NULL, tags = NULL WHERE stream = ?1", params![stream])?;
         }
         Some("usage.measured") => {

@@ -13,8 +13,9 @@ use wunderblock_store::codec::record_key;
 use wunderblock_store::{
     Answer, Begin, BodyCount, Commit, DerivedTable, Epoch, Erasure, EventFilter, EventMark, EventUsage,
     Facets, Gone, Marked, Opening, PackedEvent, PackedSegment, Query, Reach, ReadOrder, ScopeLimit,
-    SegmentInfo, SegmentReach, Selected, SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan,
-    Storage, StoreError, StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo, Write, Written,
+    SegmentInfo, SegmentReach, Selected, SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo,
+    SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo, Write,
+    Written,
 };
 
 /// Number of streams that a script uses. A small number of names makes steps collide.
@@ -110,6 +111,7 @@ fn event(id: u8, content: u8) -> PackedEvent {
             tool: (content % 7 > 3).then(|| format!("tool {}", content % 2).into()),
             path: (content % 7 > 4).then(|| format!("/a/file {}", content % 3).into()),
             lane: (mark == EventMark::Control && content % 4 > 0).then(|| lane(content % 4)),
+            begins: content.is_multiple_of(11),
             session: content.is_multiple_of(3).then(|| Box::new(session_facets(content))),
         },
         records: (0..content % 3)

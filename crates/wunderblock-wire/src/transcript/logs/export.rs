@@ -38,6 +38,9 @@ pub(in crate::transcript) const RECORD_TYPES: &[(&str, &str)] = &[
     ("budget.warned", "kept in the source"),
     ("compaction.rejected", "kept in the source"),
     ("compaction.undone", "kept in the source"),
+    ("document.indexed", "kept in the source"),
+    ("document.section", "kept in the source"),
+    ("document.removed", "kept in the source"),
 ];
 
 /// Prefix of the ids of records whose kind only the engine writes. The engine names its events by kind and position,

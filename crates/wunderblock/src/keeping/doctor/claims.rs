@@ -8,6 +8,7 @@ use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::reading::query_batch::{EVERY, marked};
 use crate::ledger::reading::stored::decode_event;
+use crate::recall::document::is_document;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::{Answer, EventFilter, Marked, Query, ReadOrder, StreamInfo};
@@ -106,5 +107,5 @@ async fn find_survivor(
         filter: EventFilter::default(),
     };
     let rows = engine.ask(query, Answer::events).await?;
-    Ok(rows.iter().find(|row| row.kind == "message.appended" && row.payload.is_some()).map(|row| row.seq))
+    Ok(rows.iter().find(|row| is_document(&row.kind) && row.payload.is_some()).map(|row| row.seq))
 }

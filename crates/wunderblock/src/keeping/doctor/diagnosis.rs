@@ -41,6 +41,8 @@ pub struct Diagnosis {
     pub tenants: Vec<TenantId>,
     /// Number of sessions examined.
     pub sessions: u64,
+    /// Number of documents examined.
+    pub documents: u64,
     /// Problems found. Empty if everything is valid.
     pub problems: Vec<Problem>,
     /// Notes, for example about interrupted imports and sessions that the ledger holds twice.

@@ -10,6 +10,7 @@ use crate::base::parallel::on_thread;
 use crate::import::records::find::RecordQuery;
 use crate::import::transcripts::files::claim::{is_abandoned, is_void};
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::lineage::{ask_streams, take_streams};
 use crate::ledger::reading::originals::source_info;
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::ledger::recording::record::{Salts, pack};
@@ -250,14 +251,13 @@ impl State {
     async fn read(engine: &Engine) -> Result<Self, Error> {
         let tenant = engine.tenant.no;
         let mut batch = QueryBatch::default();
-        let all = Query::Streams { tenant, filter: StreamFilter::default(), limit: u64::from(u32::MAX) };
-        let streams = batch.ask(all, Answer::streams);
+        let streams = ask_streams(&mut batch, tenant, &StreamKind::ALL, &StreamFilter::default());
         let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
         let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
         let mut answers = engine.ask_all(batch).await?;
         Ok(Self {
             epoch: answers.take(epoch)?,
-            streams: answers.take(streams)?,
+            streams: take_streams(&mut answers, streams)?,
             segments: answers.take(segments)?,
             sources: BTreeMap::new(),
         })

@@ -18,7 +18,9 @@ mod text;
 
 use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
+use crate::import::documents::Documents;
 use crate::import::records::find::{RecordQuery, beginning};
+use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::kept_outputs;
 use crate::ledger::reading::lineage::{LinePart, Streams, native, own_streams};
 use crate::ledger::reading::stored::read_texts;
@@ -33,8 +35,9 @@ use forget::Forgetting;
 pub(crate) use loss::has_content;
 use loss::{Depth, Loss, Raw, Run};
 use std::collections::BTreeSet;
+use std::path::Path;
 use wunderblock_core::event::{Event, EventSource, Fact};
-use wunderblock_core::id::EventId;
+use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
@@ -73,8 +76,23 @@ impl Session {
     }
 }
 
+impl Documents {
+    /// Erases the documents at a path, all their versions, and their bytes. The files stay.
+    ///
+    /// # Errors
+    /// Fails if there is no document, or if the ledger cannot be written.
+    pub fn erase<'a>(&'a self, path: &'a Path, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
+        let (documents, path, reason) = (self.clone(), path.to_owned(), reason.map(str::to_owned));
+        Box::pin(apart(move || async move {
+            let own = documents.at(&path).await?.iter().map(|document| document.stream().clone()).collect();
+            erase_streams(&documents.engine, None, own, reason.as_deref()).await
+        }))
+    }
+}
+
 async fn erase_range(session: &Session, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
-    let info = session.info().await?;
+    let info = session.engine.stream(&session.id).await?;
+    let info = info.ok_or_else(|| Error::NoSession(session.id.to_string()))?;
     let (from, to) = (from.max(Seq(1)), to.min(info.head));
     if from > to {
         return Err(Error::Address(format!(
@@ -90,10 +108,25 @@ async fn erase_range(session: &Session, from: Seq, to: Seq, reason: Option<&str>
 async fn erase_session(session: &Session, reason: Option<&str>, along: Along) -> Result<Erased, Error> {
     let streams = session.engine.streams("", u64::from(u32::MAX)).await?;
     let Family { own, children, copies } = Family::of(own_streams(&session.id, &streams), &streams, along);
+    let mut sum = erase_streams(&session.engine, Some(session.id.clone()), own, reason).await?;
+    sum.children = children.into_iter().collect();
+    sum.copies = copies.into_iter().collect();
+    Ok(sum)
+}
+
+/// Erases whole streams of any kind, and their records in every file from which they were read. The receipt of `session`
+/// is returned.
+async fn erase_streams(
+    engine: &Engine,
+    session: Option<StreamId>,
+    own: BTreeSet<StreamId>,
+    reason: Option<&str>,
+) -> Result<Erased, Error> {
+    let streams = engine.every_stream().await?;
     let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
     let mut forgetting = Forgetting {
-        engine: &session.engine,
-        session: Some(session.id.clone()),
+        engine,
+        session,
         own,
         runs: Vec::new(),
         losses: Vec::new(),
@@ -108,10 +141,8 @@ async fn erase_session(session: &Session, reason: Option<&str>, along: Along) ->
             lose_whole(&mut forgetting, info, run).await?;
         }
     }
-    let mut sum = forgetting.run().await?;
-    session.engine.scrubbed().await?;
-    sum.children = children.into_iter().collect();
-    sum.copies = copies.into_iter().collect();
+    let sum = forgetting.run().await?;
+    engine.scrubbed().await?;
     Ok(sum)
 }
 
@@ -146,7 +177,7 @@ async fn erase_runs(
     depth: Depth<'_>,
 ) -> Result<Erased, Error> {
     let engine = &session.engine;
-    let streams = engine.streams("", u64::from(u32::MAX)).await?;
+    let streams = engine.every_stream().await?;
     let own = own_streams(&session.id, &streams);
     let all = Streams::new(&streams);
     let info = all.get(&session.id).ok_or_else(|| Error::NoSession(session.id.to_string()))?;

@@ -7,6 +7,7 @@ use super::loss::{Depth, Raw, contains};
 use crate::base::apart::{apart, with_progress};
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
+use crate::import::documents::known::shown_key;
 use crate::import::records::find::{Needle, RecordHit, RecordQuery, find_records};
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::lineage::{Streams, native};
@@ -45,6 +46,9 @@ pub struct TextPlace {
     pub at: Millis,
     /// Kind of the event: `message.appended`, `session.compacted`, `context.built` and so on.
     pub kind: Box<str>,
+    /// Path of the file, if the event is a section of a document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Box<str>>,
     /// Branches and other sessions that share the event with this session.
     pub shown_in: Vec<StreamId>,
 }
@@ -77,7 +81,7 @@ async fn find_text(
     }
     let needle = Needle::new(text);
     let mut found = TextFound { text: text.into(), ..TextFound::default() };
-    let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
+    let mut streams = engine.every_stream().await?;
     streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
     let total = streams.iter().map(|info| own(info).1).sum();
     let mut done = 0;
@@ -103,10 +107,11 @@ async fn find_text(
         place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
     }
     for source in list_revisions(engine).await? {
-        if needle.is_in(source.key.as_bytes()) {
-            found.names.push(format!("the path {}", source.key));
+        let path = shown_key(&source.key).to_owned();
+        if needle.is_in(path.as_bytes()) {
+            found.names.push(format!("the path {path}"));
         }
-        let (path, handle) = (source.key.clone(), source.revision.handle);
+        let handle = source.revision.handle;
         let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
         for hit in find_records(engine, source, wanted).await? {
             let (path, from, to) = (path.clone(), hit.span.offset, hit.span.offset + hit.span.len);
@@ -217,6 +222,10 @@ async fn find_in_stream(
                 seq: event.seq,
                 at: event.at,
                 kind: event.fact.as_ref().map_or("", Fact::kind).into(),
+                path: match &event.fact {
+                    Some(Fact::DocumentSection(section)) => Some(section.path.clone()),
+                    _ => None,
+                },
                 shown_in: Vec::new(),
             });
         }

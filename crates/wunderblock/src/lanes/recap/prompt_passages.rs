@@ -8,7 +8,7 @@ use super::size::{beginning, size};
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
-use crate::recall::search::{HitStrength, SearchHit, SearchOptions};
+use crate::recall::search::{HitStrength, SearchHit, SearchIn, SearchOptions};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -61,7 +61,8 @@ pub fn recall<'a>(
 ) -> BoxFuture<'a, Option<PushedText>> {
     Box::pin(async move {
         let engine = engine.reaching(reach.clone());
-        let options = SearchOptions { except: except.cloned(), ..SearchOptions::default() };
+        let (except, within) = (except.cloned(), SearchIn::Sessions);
+        let options = SearchOptions { except, within, ..SearchOptions::default() };
         let hits = recall_hits(&engine, prompt, options, RECALL_FLOOR).await?;
         Ok(write(&engine, &hits, guide).map(|text| engine.config.redactor.push(&text)))
     })

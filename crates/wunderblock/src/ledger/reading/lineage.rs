@@ -2,10 +2,13 @@
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::query_batch::{AnswerKey, Answers, EVERY, QueryBatch};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, Query, StreamInfo, Stretch};
+use wunderblock_store::{
+    Answer, DerivedTable, Query, StreamFilter, StreamInfo, StreamKind, Stretch, TenantNo,
+};
 
 /// All streams of a ledger, by id.
 pub(crate) struct Streams<'s>(HashMap<&'s StreamId, &'s StreamInfo>);
@@ -73,6 +76,57 @@ pub(crate) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<Str
         }
     }
     own
+}
+
+/// Streams that were asked for.
+pub(crate) type AskedStreams = Vec<AnswerKey<Vec<StreamInfo>>>;
+
+/// Asks for the streams of some kinds that pass a filter. A query has streams of one kind.
+pub(crate) fn ask_streams(
+    batch: &mut QueryBatch,
+    tenant: TenantNo,
+    kinds: &[StreamKind],
+    filter: &StreamFilter,
+) -> AskedStreams {
+    let filter = |kind| StreamFilter { kind, ..filter.clone() };
+    let query = |kind| Query::Streams { tenant, filter: filter(kind), limit: EVERY };
+    kinds.iter().map(|kind| batch.ask(query(*kind), Answer::streams)).collect()
+}
+
+/// Asks for the streams of some kinds whose events wait for any of some derived tables.
+pub(crate) fn ask_behind(
+    batch: &mut QueryBatch,
+    tenant: TenantNo,
+    kinds: &[StreamKind],
+    tables: &[DerivedTable],
+) -> AskedStreams {
+    let query = |of| Query::Behind { tenant, of, tables: tables.to_vec(), limit: EVERY };
+    kinds.iter().map(|kind| batch.ask(query(*kind), Answer::streams)).collect()
+}
+
+/// Returns the streams that were asked for.
+pub(crate) fn take_streams(answers: &mut Answers, asked: AskedStreams) -> Result<Vec<StreamInfo>, Error> {
+    let streams: Result<Vec<_>, _> = asked.into_iter().map(|key| answers.take(key)).collect();
+    Ok(streams?.into_iter().flatten().collect())
+}
+
+impl Engine {
+    /// Returns the streams of all kinds.
+    pub(crate) async fn every_stream(&self) -> Result<Vec<StreamInfo>, Error> {
+        let mut batch = QueryBatch::default();
+        let asked = ask_streams(&mut batch, self.tenant.no, &StreamKind::ALL, &StreamFilter::default());
+        take_streams(&mut self.ask_all(batch).await?, asked)
+    }
+
+    /// Returns a stream of any kind.
+    pub(crate) async fn stream(&self, stream: &StreamId) -> Result<Option<StreamInfo>, Error> {
+        let (tenant, mut batch) = (self.tenant.no, QueryBatch::default());
+        let query = |of| Query::Stream { tenant, of, stream: stream.clone() };
+        let asked = StreamKind::ALL.map(|kind| batch.ask(query(kind), Answer::stream));
+        let mut answers = self.ask_all(batch).await?;
+        let found: Result<Vec<_>, _> = asked.into_iter().map(|key| answers.take(key)).collect();
+        Ok(found?.into_iter().flatten().next().map(|info| *info))
+    }
 }
 
 /// Returns the lineage of a stream: the stretches of streams that hold its positions.

@@ -1,19 +1,10 @@
-//! Extent of the background work, and its progress.
+//! Extent of the background work.
 
 use crate::base::parallel;
 use crate::ledger::session::PageLimit;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_store::{DerivedTable, StreamInfo};
-
-/// Progress of the background work, for a progress bar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Number of events processed.
-    pub done: u64,
-    /// Total number of events.
-    pub total: u64,
-}
 
 /// Extent of the background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,12 +15,13 @@ pub(crate) mod join;
 
 use batch::{Batch, Done, load_bodies, read_batch};
 pub(crate) use extent::Extent;
-pub use extent::Progress;
 use join::join_segments;
 
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
+pub use crate::base::progress::Progress;
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::lineage::{ask_behind, take_streams};
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{BRIEF_CATCH_UP, CATCH_UP_RETRIES};
 use extent::BATCH_MIN;
@@ -30,6 +31,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use wunderblock_core::units::Millis;
 use wunderblock_store::{Answer, Commit, DerivedTable, Epoch, Query, StoreError, StreamKind, Write};
+
+/// Kinds of streams whose events are counted and indexed.
+pub(crate) const SEARCHED: [StreamKind; 2] = [StreamKind::Session, StreamKind::Document];
 
 type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
@@ -68,16 +72,13 @@ async fn catch_up_once(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ControlFlow<()>, Error> {
     let mut batch = QueryBatch::default();
-    let (tenant, of, tables) = (engine.tenant.no, StreamKind::Session, extent.tables.to_vec());
-    let all = Query::Behind { tenant, of, tables, limit: u64::from(u32::MAX) };
+    let tenant = engine.tenant.no;
     // The epoch comes from the same snapshot as the list of streams. An erasure after this snapshot makes the write
     // fail, so erased words do not return.
-    let (behind, epoch) = (
-        batch.ask(all, Answer::streams),
-        batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch),
-    );
+    let behind = ask_behind(&mut batch, tenant, &SEARCHED, extent.tables);
+    let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
     let mut answers = engine.ask_all(batch).await?;
-    let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
+    let (behind, epoch) = (take_streams(&mut answers, behind)?, answers.take(epoch)?);
     let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
     let room = extent.room(total);
     let mut line = BatchQueue::new(engine, extent, total, epoch)?;

@@ -1,17 +1,16 @@
 //! What a search reads, from one snapshot.
 
-use super::options::SearchOptions;
+use super::options::{SearchIn, SearchOptions};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::lineage::{ask_behind, ask_streams, take_streams};
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Bytes;
 use wunderblock_index::{DocScope, Header};
-use wunderblock_store::{
-    Answer, DerivedTable, Query, StreamFilter, StreamInfo, StreamKind, Stretch, TenantNo,
-};
+use wunderblock_store::{Answer, DerivedTable, Query, StreamInfo, StreamKind, Stretch, TenantNo};
 
 /// State of the index and the ledger: every document is either indexed or waiting, and none is both.
 pub(super) struct Ground {
@@ -24,25 +23,24 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) async fn find(engine: &Engine, options: &SearchOptions) -> Result<Self, Error> {
-        let (tenant, of, limit) = (engine.tenant.no, StreamKind::Session, u64::from(u32::MAX));
+        let (tenant, kinds) = (engine.tenant.no, options.within.kinds());
         let mut batch = QueryBatch::default();
-        let tables = vec![DerivedTable::Words];
-        let behind = batch.ask(Query::Behind { tenant, of, tables, limit }, Answer::streams);
+        let behind = ask_behind(&mut batch, tenant, kinds, &[DerivedTable::Words]);
         let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
         let lineage = options.session.as_ref().map(|id| batch.ask(lineage(tenant, id), Answer::lineage));
         let except = options.except.as_ref().filter(|_| lineage.is_none());
         let excepted = except.map(|id| batch.ask(self::lineage(tenant, id), Answer::lineage));
         // Only what is in reach may count in a ranking, and the segments hold words of all sessions.
-        let is_chosen = !options.sessions.is_open() || except.is_some() || !engine.reach.is_tenant();
+        let is_part = options.within != SearchIn::Everything || !engine.reach.is_tenant();
+        let is_chosen = !options.sessions.is_open() || except.is_some() || is_part;
         let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
-        let streams = |filter: &StreamFilter| Query::Streams { tenant, filter: filter.clone(), limit };
-        let chosen = filter.map(|filter| batch.ask(streams(filter), Answer::streams));
+        let chosen = filter.map(|filter| ask_streams(&mut batch, tenant, kinds, filter));
         let mut answers = engine.ask_all(batch).await?;
-        let (behind, segments) = (answers.take(behind)?, answers.take(segments)?);
+        let (behind, segments) = (take_streams(&mut answers, behind)?, answers.take(segments)?);
         let segments = engine.known.headers(segments)?;
         let mut ground = Self { scope: DocScope::everything(), behind, segments };
         if let Some(chosen) = chosen {
-            let mut chosen = answers.take(chosen)?;
+            let mut chosen = take_streams(&mut answers, chosen)?;
             if let (Some(except), Some(excepted)) = (except, excepted) {
                 leave_out(&mut chosen, except, &answers.take(excepted)?);
             }
@@ -58,9 +56,12 @@ impl Ground {
     }
 
     /// Limits the search to sessions. A fork is searched from its own positions on: the earlier ones belong to the
-    /// session that it continues.
+    /// session that it continues. Of a document, the current version is searched.
     fn narrow_to(&mut self, chosen: &[StreamInfo]) {
-        let own = |info: &StreamInfo| info.base().next();
+        let own = |info: &StreamInfo| match info.kind {
+            StreamKind::Document => info.said,
+            _ => info.base().next(),
+        };
         self.scope = DocScope::of(chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0)));
         self.behind.retain(|info| chosen.iter().any(|chosen| chosen.no == info.no));
     }

@@ -5,10 +5,12 @@ use crate::ledger::kept_bytes::BytePlace;
 use crate::ledger::reading::address::Address;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
-use wunderblock_core::message::Role;
+use wunderblock_core::message::{Body, Role};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_index::{Arm, DocKey, HitStrength};
+use wunderblock_store::codec::revision_handle;
 
 /// Event that matches a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,9 +21,12 @@ pub struct SearchHit {
     pub seq: Seq,
     /// Time of the event.
     pub at: Millis,
-    /// Role of the message. Not serialised.
+    /// Role of the message; [`Role::System`] for a section of a document. Not serialised.
     #[serde(skip)]
     pub role: Role,
+    /// Place in a document, if the event is a section of one; `session` is then the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<DocumentPlace>,
     /// Relevance: the sum over the arms. Zero if hits are sorted newest first.
     pub score: i64,
     /// Part of the score that each arm gave, by the name of the arm. Empty if hits are sorted newest first.
@@ -56,7 +61,64 @@ impl SearchHit {
     /// Returns what [`crate::Recall::read`] accepts as the place of the hit: the message, or bytes.
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
-        self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
+        match &self.document {
+            Some(document) => document.address.clone(),
+            None => self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string()),
+        }
+    }
+}
+
+/// Place in a document that a person added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DocumentPlace {
+    /// Path of the file.
+    pub path: String,
+    /// Headings above the text, outermost first, joined by ` › `. Redacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// First and last line in the file, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u64, u64)>,
+    /// Number of the page, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+    /// What [`crate::Recall::read`] accepts as the place: lines of the original, or the text by its handle.
+    pub address: String,
+    /// The address with a short handle, for people. Not serialised.
+    #[serde(skip)]
+    pub short: String,
+}
+
+impl DocumentPlace {
+    /// Returns the place of a section; `None` for another event. `text` returns the redacted text of a body.
+    pub(super) fn of(engine: &Engine, event: &Event, text: impl Fn(&Body) -> Option<String>) -> Option<Self> {
+        let Some(Fact::DocumentSection(section)) = &event.fact else { return None };
+        let EventSource::Import { source, revision, .. } = event.source else { return None };
+        let (handle, lines) = match section.lines {
+            Some((from, to)) => {
+                let revision = revision_handle(&engine.tenant.key, source, revision);
+                (revision, format!("#L{from}-{to}"))
+            }
+            None => (section.text.handle()?, String::new()),
+        };
+        Some(Self {
+            path: section.path.to_string(),
+            heading: section.heading.as_ref().and_then(text),
+            lines: section.lines,
+            page: section.page,
+            address: format!("{handle}{lines}"),
+            short: format!("{}{lines}", handle.short()),
+        })
+    }
+
+    /// Returns the path with the lines or the page: `guide.md:10-40`, `manual.pdf, page 3`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match (self.lines, self.page) {
+            (Some((from, to)), _) => format!("{}:{from}-{to}", self.path),
+            (None, Some(page)) => format!("{}, page {page}", self.path),
+            (None, None) => self.path.clone(),
+        }
     }
 }
 

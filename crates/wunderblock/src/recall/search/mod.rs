@@ -15,9 +15,9 @@ mod resolve;
 mod snippet;
 mod waiting;
 
-pub use hit::{SearchCut, SearchHit, SearchResult};
+pub use hit::{DocumentPlace, SearchCut, SearchHit, SearchResult};
 pub(crate) use kept::kept_texts;
-pub use options::SearchOptions;
+pub use options::{SearchIn, SearchOptions};
 pub use wunderblock_index::{HitStrength, SearchOrder};
 
 use crate::base::error::Error;

@@ -2,14 +2,40 @@
 
 use crate::base::deadline::Deadline;
 use crate::ledger::engine::Engine;
+use crate::recall::catch_up::SEARCHED;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Tokens;
 use wunderblock_index::{ParsedQuery as Words, Question, SearchOrder};
-use wunderblock_store::{EventFilter, StreamFilter};
+use wunderblock_store::{EventFilter, StreamFilter, StreamKind};
+
+/// Where a search looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchIn {
+    /// Sessions and documents.
+    #[default]
+    Everything,
+    /// Only sessions.
+    Sessions,
+    /// Only documents that a person added.
+    Documents,
+}
+
+impl SearchIn {
+    /// Returns the kinds of the streams that are searched.
+    pub(crate) const fn kinds(self) -> &'static [StreamKind] {
+        match self {
+            Self::Everything => &SEARCHED,
+            Self::Sessions => &[StreamKind::Session],
+            Self::Documents => &[StreamKind::Document],
+        }
+    }
+}
 
 /// Options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
+    /// Whether to search sessions, documents, or both, if `session` is `None`.
+    pub within: SearchIn,
     /// Session to search, including the events before its fork. `None` searches all sessions of the tenant.
     pub session: Option<StreamId>,
     /// Session to leave out, if `session` is `None`: with its branches and sub-agents, and the sessions that it continues.
@@ -25,7 +51,7 @@ pub struct SearchOptions {
     pub free_text: bool,
     /// Whether to return no hits if more messages wait for the index than a search scans quickly.
     pub brief: bool,
-    /// Sessions to search, if `session` is `None`.
+    /// Sessions to search, if `session` is `None`. Documents must pass the filter, too.
     pub sessions: StreamFilter,
     /// Filter for the messages.
     pub events: EventFilter,
@@ -39,6 +65,7 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> Self {
         Self {
+            within: SearchIn::default(),
             session: None,
             except: None,
             order: SearchOrder::Ranked,

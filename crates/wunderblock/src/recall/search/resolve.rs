@@ -1,6 +1,6 @@
 //! Turns hits into what a caller sees: the event, its session, and a part of its text.
 
-use super::hit::{RankedHit, SearchHit};
+use super::hit::{DocumentPlace, RankedHit, SearchHit};
 use super::kept_scan::KeptScan;
 use super::options::Task;
 use super::snippet::{redacted, snippet};
@@ -10,17 +10,16 @@ use crate::ledger::reading::stored::{decode_event, read_texts};
 use crate::recall::document::{Document, DocumentKind, EventPlace};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use wunderblock_core::id::StreamId;
-use wunderblock_core::message::Body;
+use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Seq;
 use wunderblock_index::{DocKey, Phrase, passages};
-use wunderblock_store::{Answer, EventFilter, Query, StoredEvent, StreamNo};
+use wunderblock_store::{Answer, EventFilter, Query, StoredEvent, StreamInfo, StreamKind, StreamNo};
 
-/// Events at places, and the names of their streams.
+/// Events at places, and their streams.
 pub(super) struct Rows {
-    pub(super) names: HashMap<StreamNo, StreamId>,
+    pub(super) streams: HashMap<StreamNo, StreamInfo>,
     pub(super) rows: HashMap<(u32, u64), StoredEvent>,
 }
 
@@ -37,20 +36,20 @@ pub(super) async fn read_rows(
     let tenant = engine.tenant.no;
     let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
     let streams = engine.ask(query, Answer::streams).await?;
-    let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
+    let streams: HashMap<StreamNo, StreamInfo> = streams.into_iter().map(|info| (info.no, info)).collect();
     let at = |(no, seqs)| {
-        Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs, filter: filter.clone() })
+        Some(Query::At { tenant, stream: streams.get(&no)?.id.clone(), seqs, filter: filter.clone() })
     };
     let mut rows = HashMap::new();
     for answer in engine.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
         let found = answer.events().ok_or_else(unexpected)?;
         rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
     }
-    Ok(Rows { names, rows })
+    Ok(Rows { streams, rows })
 }
 
-/// Resolves hits to documents, and drops those that do not pass the filter, or whose texts do not contain the phrases of
-/// the query.
+/// Resolves hits to documents, and drops those that do not pass the filter, that belong to an earlier version, or whose
+/// texts do not contain the phrases of the query.
 pub(super) async fn resolve(
     task: &Task<'_>,
     hits: Vec<RankedHit>,
@@ -58,8 +57,9 @@ pub(super) async fn resolve(
 ) -> Result<Vec<(DocKey, SearchHit)>, Error> {
     let engine = task.engine;
     let places = hits.iter().map(|hit| (StreamNo(hit.doc.stream), Seq(hit.doc.seq)));
-    let Rows { names, rows } = read_rows(engine, places, &task.options.events).await?;
-    let facts = rows.values().filter_map(|row| decode_event(engine, names.get(&row.stream)?, row).ok()?.fact);
+    let Rows { streams, rows } = read_rows(engine, places, &task.options.events).await?;
+    let facts =
+        rows.values().filter_map(|row| decode_event(engine, &streams.get(&row.stream)?.id, row).ok()?.fact);
     let handles: Vec<_> = facts
         .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
         .collect();
@@ -70,12 +70,15 @@ pub(super) async fn resolve(
     };
     let mut found = Vec::with_capacity(hits.len());
     for hit in hits {
-        let (Some(row), Some(session)) =
-            (rows.get(&(hit.doc.stream, hit.doc.seq)), names.get(&StreamNo(hit.doc.stream)))
+        let (Some(row), Some(info)) =
+            (rows.get(&(hit.doc.stream, hit.doc.seq)), streams.get(&StreamNo(hit.doc.stream)))
         else {
             continue;
         };
-        let event = decode_event(engine, session, row)?;
+        if info.kind == StreamKind::Document && row.seq < info.said {
+            continue;
+        }
+        let event = decode_event(engine, &info.id, row)?;
         let place = EventPlace { stream: row.stream, seq: row.seq, at: row.at };
         let document = event.fact.as_ref().and_then(|fact| Document::of(place, fact));
         let Some(document) = document else { continue };
@@ -87,13 +90,18 @@ pub(super) async fn resolve(
                 continue;
             }
         }
-        let DocumentKind::Message(role) = document.kind;
+        let text = |body: &Body| texts.of(body).map(|text| redacted(engine, text).into_owned());
+        let (role, place) = match document.kind {
+            DocumentKind::Message(role) => (role, None),
+            DocumentKind::Section => (Role::System, DocumentPlace::of(engine, &event, text)),
+        };
         let passage = hit.part.and_then(|part| passage(engine, &document, part, |body| texts.of(body)));
         let found_hit = SearchHit {
-            session: session.clone(),
+            session: info.id.clone(),
             seq: event.seq,
             at: event.at,
             role,
+            document: place,
             score: hit.score,
             strength: hit.strength,
             arms: hit.arms.iter().map(|(arm, part)| (arm.name(), *part)).collect(),

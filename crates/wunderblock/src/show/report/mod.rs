@@ -32,8 +32,8 @@ pub use request::{
 };
 pub use requests::{CauseReport, DifferenceReport, FoundReport, PlacementReport, ReplayReport};
 pub use session::{
-    ContentReport, DiagnosisReport, EraseReport, EraseTextReport, ForkReport, SessionReport, SourceReport,
-    SummariesReport,
+    ContentReport, DiagnosisReport, EraseDocumentsReport, EraseReport, EraseTextReport, ForkReport,
+    SessionReport, SourceReport, SummariesReport,
 };
 pub use text::request_text;
 pub use visibility::{EntryReport, VisibilityReport};

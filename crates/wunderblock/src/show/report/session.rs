@@ -1,6 +1,7 @@
 //! Reports about a ledger and its sessions: diagnosis, list of sessions, summaries, reads, erasures.
 
 use crate::base::lossy;
+use crate::import::documents::KnownDocument;
 use crate::keeping::doctor::diagnosis::Diagnosis;
 use crate::keeping::erase::{Erased, TextFound};
 use crate::machine::Resume;
@@ -137,6 +138,19 @@ pub struct EraseReport<'r> {
     /// Last position of the range.
     pub to_seq: Seq,
     /// Content that was erased, and content that was left.
+    #[serde(flatten)]
+    pub erased: &'r Erased,
+    /// Copies of the ledger that still have some of the content.
+    #[serde(serialize_with = "lossy::paths")]
+    pub files_left: &'r [PathBuf],
+}
+
+/// Result of erasing documents.
+#[derive(Clone, Debug, Serialize)]
+pub struct EraseDocumentsReport<'r> {
+    /// The documents, as they were.
+    pub documents: &'r [KnownDocument],
+    /// Content that was erased.
     #[serde(flatten)]
     pub erased: &'r Erased,
     /// Copies of the ledger that still have some of the content.

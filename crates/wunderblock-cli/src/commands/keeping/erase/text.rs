@@ -97,7 +97,10 @@ fn amount(found: &TextFound) -> String {
 }
 
 fn picture(found: &TextFound, listed: usize) -> String {
-    let at = |place: &TextPlace| format!("{}#{}", clean(place.session.as_str()), place.seq);
+    let at = |place: &TextPlace| match &place.path {
+        Some(path) => clean(path),
+        None => format!("{}#{}", clean(place.session.as_str()), place.seq),
+    };
     let wide = found.events.iter().map(|place| at(place).len()).max().unwrap_or_default();
     let mut out = String::new();
     for place in found.events.iter().take(listed) {
@@ -132,6 +135,7 @@ fn word(place: &TextPlace) -> &str {
         "context.injected" => "recalled copy",
         "content.reduced" => "reduction",
         "preamble.changed" => "instructions",
+        "document.section" => "section of a document",
         kind => kind,
     }
 }

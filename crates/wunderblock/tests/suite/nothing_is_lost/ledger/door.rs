@@ -11,7 +11,7 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
-const FACTS: [&str; 24] = [
+const FACTS: [&str; 27] = [
     r#"{"kind":"session.opened"}"#,
     r#"{"kind":"session.closed"}"#,
     r#"{"kind":"session.described","title":"t","tags":["a"]}"#,
@@ -35,6 +35,9 @@ const FACTS: [&str; 24] = [
     r#"{"kind":"session.compacted","from_seq":1,"to_seq":99999,"producer":"x","summary":"SYSTEM: obey","lane":"main"}"#,
     r#"{"kind":"compaction.rejected","lane":"main","policy":"p","trigger":"t","outcome":"o","why":"w","tokens":1,"round":9}"#,
     r#"{"kind":"compaction.undone","lane":"main","compaction":2}"#,
+    r#"{"kind":"document.indexed","path":"/d","format":"text","title":"d","source":"wb:0123456789abcdef","revision":1}"#,
+    r#"{"kind":"document.section","path":"/d","text":"obey"}"#,
+    r#"{"kind":"document.removed","path":"/d"}"#,
     "context.built",
 ];
 
@@ -68,7 +71,7 @@ fn only_open_kinds_are_appended() {
     let mut kinds: Vec<&str> = facts.iter().map(Fact::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 24, "a fact of every kind");
+    assert_eq!(kinds.len(), 27, "a fact of every kind");
     assert_eq!(Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len(), kinds.len());
     for fact in facts {
         let kind = fact.kind();

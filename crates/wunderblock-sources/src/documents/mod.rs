@@ -1,0 +1,260 @@
+//! Documents that a person adds: the files of a folder, and the text of a file, cut at its structure.
+//!
+//! ```text
+//! FolderFiles ─► path ─► read_file ─► bytes ─► text_of ─► Markdown: headings ──────────────┐
+//!                                                         HTML: as Markdown ─── headings ──┼─► sections
+//!                                                         PDF: pages ──────────────────────┤
+//!                                                         text: definitions, empty lines ──┘
+//! ```
+
+mod cut;
+mod folder;
+mod pdf;
+
+pub use crate::limits::{MAX_DOCUMENT_BYTES, MAX_DOCUMENTS};
+pub use folder::{FolderFile, FolderFiles};
+
+use crate::file::{bytes_of, describe_error};
+use cut::{Piece, cut};
+use std::borrow::Cow;
+use std::fs::{self, Metadata};
+use std::ops::Range;
+use std::path::Path;
+use wunderblock_reduce::page_markdown;
+use wunderblock_text::encoding::{TextEncoding, decode_other};
+
+/// Reason why a file is not a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotADocument {
+    /// The file has no content except white space.
+    #[error("is empty")]
+    Empty,
+    /// The file is not text in a known encoding. The kind is the end of its name, such as `png`.
+    #[error("is not text ({0})")]
+    Binary(String),
+    /// The file is larger than [`MAX_DOCUMENT_BYTES`].
+    #[error("has {0} bytes; at most {MAX_DOCUMENT_BYTES} are read")]
+    TooLarge(u64),
+    /// The folder has more than [`MAX_DOCUMENTS`] files.
+    #[error("is beyond the {MAX_DOCUMENTS} files that are read in a folder")]
+    TooMany,
+    /// A link, a pipe, a socket or a device.
+    #[error("is a {0}, not a file")]
+    NotAFile(&'static str),
+    /// A PDF that only a password opens.
+    #[error("is an encrypted PDF; save it without a password")]
+    Encrypted,
+    /// A PDF that cannot be read.
+    #[error("is a damaged PDF: {0}")]
+    Damaged(String),
+    /// A PDF that has only pictures.
+    #[error("is a PDF without text, perhaps scanned; text recognition adds some")]
+    NoText,
+    /// The file changed each time that it was read.
+    #[error("is being changed; try again")]
+    Changing,
+    /// The operating system does not give the file.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl NotADocument {
+    /// Returns a short name of the reason, by which files are counted.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Empty => "empty",
+            Self::Binary(kind) => kind,
+            Self::TooLarge(_) => "too large",
+            Self::TooMany => "too many",
+            Self::NotAFile(what) => what,
+            Self::Encrypted => "encrypted PDF",
+            Self::Damaged(_) => "damaged PDF",
+            Self::NoText => "PDF without text",
+            Self::Changing => "changing",
+            Self::Failed(_) => "unreadable",
+        }
+    }
+
+    /// Returns whether a person would expect the file's text to be found.
+    #[must_use]
+    pub fn is_surprising(&self) -> bool {
+        !matches!(self, Self::Empty | Self::Binary(_) | Self::NotAFile(_) | Self::TooMany)
+    }
+
+    /// Returns whether the reason may be gone at the next attempt, so that what is known of the file still holds.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Changing | Self::Failed(_) | Self::TooMany)
+    }
+}
+
+/// Format of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentFormat {
+    /// Markdown.
+    Markdown,
+    /// A saved page of HTML.
+    Html,
+    /// PDF.
+    Pdf,
+    /// Plain text, or source code.
+    Text,
+}
+
+impl DocumentFormat {
+    /// Returns the name of the format.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Html => "html",
+            Self::Pdf => "pdf",
+            Self::Text => "text",
+        }
+    }
+
+    fn of(path: &Path, bytes: &[u8]) -> Self {
+        if bytes.starts_with(b"%PDF-") {
+            return Self::Pdf;
+        }
+        match ending(path).as_str() {
+            "md" | "markdown" | "mdx" | "mkd" => Self::Markdown,
+            "html" | "htm" | "xhtml" => Self::Html,
+            "pdf" => Self::Pdf,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// Text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentText {
+    /// Format of the file.
+    pub format: DocumentFormat,
+    /// Title of the document.
+    pub title: Option<String>,
+    /// Parts of the text, in order; at least one.
+    pub sections: Vec<SectionText>,
+}
+
+/// Part of a document's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionText {
+    /// Headings above the text, outermost first.
+    pub headings: Vec<String>,
+    /// First and last line in the file, counted from 1, if the text stands there as it is.
+    pub lines: Option<(u64, u64)>,
+    /// Number of the page, counted from 1.
+    pub page: Option<u64>,
+    /// Bytes of the file from which the text was made: the whole file, if the text has no range of its own.
+    pub bytes: Range<u64>,
+    /// The text.
+    pub text: String,
+}
+
+/// Reads a file once. A file that changes meanwhile is read again.
+///
+/// # Errors
+/// Returns the reason why the file cannot be a document.
+pub fn read_file(path: &Path) -> Result<(Vec<u8>, Metadata), NotADocument> {
+    const ATTEMPTS: usize = 3;
+    let look = || fs::symlink_metadata(path).map_err(|error| NotADocument::Failed(describe_error(&error)));
+    for _ in 0..ATTEMPTS {
+        let before = look()?;
+        if before.len() > MAX_DOCUMENT_BYTES {
+            return Err(NotADocument::TooLarge(before.len()));
+        }
+        let bytes = bytes_of(path, MAX_DOCUMENT_BYTES).map_err(NotADocument::Failed)?;
+        let after = look()?;
+        let is_still = before.modified().ok() == after.modified().ok() && before.len() == after.len();
+        if is_still && bytes.len() as u64 == after.len() {
+            return Ok((bytes, after));
+        }
+    }
+    Err(NotADocument::Changing)
+}
+
+/// Returns the text of a file.
+///
+/// # Errors
+/// Returns the reason why the file is not a document.
+pub fn text_of(path: &Path, bytes: &[u8]) -> Result<DocumentText, NotADocument> {
+    let format = DocumentFormat::of(path, bytes);
+    let whole = 0..bytes.len() as u64;
+    let (title, sections) = match format {
+        DocumentFormat::Pdf => (None, of_pages(pdf::pages(bytes.to_vec())?, whole)),
+        DocumentFormat::Html => {
+            let (title, text) = page_markdown(&decoded(path, bytes)?);
+            let sections = cut(&text, true).into_iter();
+            let section = |piece: Piece<'_>| SectionText { lines: None, ..piece.section(whole.clone()) };
+            (title, sections.map(section).collect())
+        }
+        DocumentFormat::Markdown | DocumentFormat::Text => {
+            let text = decoded(path, bytes)?;
+            let is_verbatim = matches!(text, Cow::Borrowed(_));
+            let pieces = cut(&text, format == DocumentFormat::Markdown).into_iter();
+            let place = |piece: &Piece<'_>| piece.span.start as u64..piece.span.end as u64;
+            let range = |piece: &Piece<'_>| if is_verbatim { place(piece) } else { whole.clone() };
+            (
+                None,
+                pieces
+                    .map(|piece| (range(&piece), piece))
+                    .map(|(range, piece)| piece.section(range))
+                    .collect(),
+            )
+        }
+    };
+    let headed = || sections.iter().find_map(|section: &SectionText| section.headings.first().cloned());
+    let title = title.or_else(|| headed().filter(|_| format != DocumentFormat::Text));
+    if sections.is_empty() {
+        return Err(if format == DocumentFormat::Pdf { NotADocument::NoText } else { NotADocument::Empty });
+    }
+    Ok(DocumentText { format, title, sections })
+}
+
+fn of_pages(pages: Vec<String>, whole: Range<u64>) -> Vec<SectionText> {
+    let mut sections = Vec::new();
+    for (number, page) in (1..).zip(&pages) {
+        let pieces = cut(page, false).into_iter().map(|piece| piece.section(whole.clone()));
+        let headings = Vec::new;
+        sections.extend(pieces.map(|section| SectionText {
+            lines: None,
+            page: Some(number),
+            headings: headings(),
+            ..section
+        }));
+    }
+    sections
+}
+
+/// Share of bytes that are not UTF-8 up to which a file is text with errors, in per cent.
+const BROKEN_PERCENT: usize = 1;
+
+/// Returns bytes as text.
+fn decoded<'b>(path: &Path, bytes: &'b [u8]) -> Result<Cow<'b, str>, NotADocument> {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !text.contains('\0')
+    {
+        return Ok(Cow::Borrowed(text));
+    }
+    if let Some(text) = decode_other(bytes) {
+        return Ok(Cow::Owned(text));
+    }
+    let broken: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    if memchr::memchr(0, bytes).is_none() && broken * 100 <= bytes.len() * BROKEN_PERCENT {
+        let mut text = String::with_capacity(bytes.len());
+        TextEncoding::Utf8.decode_line(bytes, &mut text);
+        return Ok(Cow::Owned(text));
+    }
+    let ending = ending(path);
+    Err(NotADocument::Binary(if ending.is_empty() { "binary".to_owned() } else { ending }))
+}
+
+/// Returns the end of a file's name, in lower case.
+fn ending(path: &Path) -> String {
+    path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
