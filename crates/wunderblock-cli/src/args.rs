@@ -238,7 +238,7 @@ pub(crate) struct Import {
     /// Count and index later; until then search scans
     #[arg(long)]
     pub(crate) no_index: bool,
-    /// User of the sessions that are new [default: `user` in the settings]
+    /// User of the sessions that are new [default: `scope.user` in the settings]
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
 }
@@ -254,7 +254,7 @@ pub(crate) struct Append {
     /// Session's id; a new session is opened, for the project of the working directory unless a line says otherwise
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
-    /// User of a session that is new [default: `user` in the settings]
+    /// User of a session that is new [default: `scope.user` in the settings]
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
 }

@@ -61,6 +61,7 @@ mod tests {
     use super::*;
     use crate::sections::compaction::{Compaction, EXTRACTIVE};
     use crate::sections::context::Context;
+    use crate::sections::scope::ScopeKeys;
     use crate::sections::sources::{Provider, SourceFiles};
     use std::collections::{BTreeMap, BTreeSet};
     use wunderblock::sources::InstructionRules;
@@ -68,8 +69,9 @@ mod tests {
     use wunderblock_core::allocate::Shares;
 
     /// Names of all sections, each with its maximum number of keys.
-    const SECTIONS: [(&str, usize); 6] = [
+    const SECTIONS: [(&str, usize); 7] = [
         (File::NAME, File::MAX_KEYS),
+        (ScopeKeys::NAME, ScopeKeys::MAX_KEYS),
         (Context::NAME, Context::MAX_KEYS),
         (SourceFiles::NAME, SourceFiles::MAX_KEYS),
         (InstructionRules::NAME, InstructionRules::MAX_KEYS),
@@ -191,6 +193,7 @@ mod tests {
         for name in examples.iter().filter(|name| *name != "instructions.home") {
             assert!(
                 ["agents", "models", "secrets"].contains(&name.as_str())
+                    || name == "scope.user"
                     || name.starts_with("context.")
                     || name.starts_with("compaction.")
                     || name.starts_with("sources."),

@@ -68,7 +68,7 @@ impl Settings {
         if let Some(tenant) = overrides.tenant.clone().or(file.tenant.take()) {
             config.tenant = TenantId::new(tenant).map_err(|error| SettingsError::value(error.to_string()))?;
         }
-        config.user = overrides.user.clone().or(file.user.take()).map(user).transpose()?;
+        config.user = overrides.user.clone().or(file.scope.user.take()).map(user).transpose()?;
         config.cwd = std::env::current_dir().ok();
         if let Some(path) = file.models.take() {
             let text = read(&path)?;

@@ -66,15 +66,14 @@ pub(crate) struct DigestArgs {
 pub(crate) struct ReachArgs {
     /// Sessions that the agent's tools, and passages and digests for it, come from [default: those of your user in the
     /// project]: of the whole project, or of all projects
-    #[arg(long, value_enum, value_name = "REACH")]
+    #[arg(long, value_enum)]
     reach: Option<ReachArg>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReachArg {
-    /// Sessions of all users in the project
+    // Comments here would make the help of every command longer.
     Project,
-    /// Sessions of all projects and users
     Tenant,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Index {
     /// Files, or folders with all that is in them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// User of the documents [default: `user` in the settings]
+    /// User of the documents [default: `scope.user` in the settings]
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
 }

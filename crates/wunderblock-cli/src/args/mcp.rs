@@ -22,7 +22,7 @@ pub(crate) struct McpArgs {
     pub(crate) build: BuildArgs,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
-    /// User whose sessions the tools see [default: `user` in the settings]
+    /// User whose sessions the tools see [default: `scope.user` in the settings]
     #[arg(long, value_name = "USER")]
     pub(crate) user: Option<String>,
 }

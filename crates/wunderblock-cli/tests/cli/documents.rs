@@ -29,15 +29,13 @@ const DOCUMENTS: [&str; 19] = [
 
 /// Commands whose exit code is not 0, each identified by a part of its text: they show a refusal, or that nothing is
 /// left.
-const OTHER_EXITS: [(&str, i32); 14] = [
+const OTHER_EXITS: [(&str, i32); 13] = [
     // The folder has no sessions of OpenCode.
     ("import ~/.local/share/opencode", 1),
     ("opencode.db/ses_4f1c", 2),
     // The agents of the folder are not connected, and none is installed.
     ("doctor --agents", 1),
     ("wrap claude-code", 1),
-    // No session belongs to the folder.
-    ("wunderblock status", 1),
     // The prepared sessions belong to no project of the folder, and call no tool of Codex.
     ("--project . --role", 1),
     ("--tool Bash --agent", 1),

@@ -30,7 +30,7 @@ fn word(name: &str) -> String {
 /// A transcript of Claude Code in a folder, with a long output of a tool.
 fn transcript(name: &str, folder: &str) -> String {
     let now = jiff::Timestamp::now().to_string();
-    let long = format!("output {} ", word(name)).repeat(60);
+    let long = format!("output {} ", word(name)).repeat(400);
     let said = [
         ("user", json!(format!("Please water the {} in the greenhouse", word(name)))),
         (
@@ -43,7 +43,17 @@ fn transcript(name: &str, folder: &str) -> String {
             json!([{ "type": "text", "text": format!("The {} of the greenhouse is watered.", word(name)) }]),
         ),
     ];
-    let lines = said.into_iter().enumerate().map(|(at, (role, content))| {
+    // Words are rare only among many others.
+    let rest = (0..60).map(|number| {
+        (
+            "user",
+            json!(match number {
+                0 => format!("What I know of the {} in the greenhouse", word(name)),
+                _ => format!("Note {number} of {name}: shelf {} is dry", number * 7),
+            }),
+        )
+    });
+    let lines = rest.chain(said).enumerate().map(|(at, (role, content))| {
         let parent = at.checked_sub(1).map(|at| format!("{name}-{at}"));
         let record = json!({
             "type": role, "sessionId": format!("session-{name}"), "uuid": format!("{name}-{at}"), "parentUuid": parent,
@@ -91,11 +101,14 @@ struct Names {
 
 fn names(desk: &Desk, name: &str, tenant: &str) -> Names {
     let session = format!("session-{name}");
-    let all = desk.run(&["--tenant", tenant, "show", &session, "--json"]).exits(0);
-    let blob = all.out.split("\"blob\":\"").nth(1).expect("a body").split('"').next().unwrap().to_owned();
-    let listed = desk.run(&["--tenant", tenant, "describe", &session, "--json"]).exits(0);
-    let handle = listed.out.split("wb:").nth(1).map(|rest| format!("wb:{}", &rest[..16])).expect("a handle");
-    Names { session, handle, body: blob }
+    let output = format!("output {}", word(name));
+    let found = desk.run(&["--tenant", tenant, "grep", &output, "--session", &session, "--json"]).exits(0);
+    let body = found.lines()[0]["handle"].as_str().expect("a body").to_owned();
+    let search = json!({ "name": "search", "arguments": { "query": word(name), "session": session } });
+    let wide = ["--tenant", tenant, "--reach", "tenant"];
+    let answer = talk(desk, &wide, &[("tools/call", search)]).remove(0);
+    let address = answer["result"]["structuredContent"]["hits"][0]["address"].as_str().expect("a hit");
+    Names { session, handle: address[..19].to_owned(), body }
 }
 
 /// Sends requests to a server in `garden`, and returns the answers.
@@ -126,14 +139,14 @@ fn tool_calls(names: &Names, name: &str) -> Vec<(&'static str, Value)> {
         ("grep", json!({ "pattern": word(name), "session": session })),
         ("read", json!({ "address": session })),
         ("read", json!({ "address": handle })),
-        ("read", json!({ "address": format!("{handle}#2-5") })),
+        ("read", json!({ "address": format!("{handle}#62-65") })),
         ("read", json!({ "address": body })),
         ("read", json!({ "address": short })),
         ("read", json!({ "address": format!("{body}#L1-1"), "query": word(name) })),
         ("explain", json!({ "session": session })),
         ("explain", json!({ "session": session, "find": word(name) })),
         ("agents", json!({ "session": session })),
-        ("pin", json!({ "address": format!("{session}#2"), "action": "pin" })),
+        ("pin", json!({ "address": format!("{session}#62"), "action": "pin" })),
         ("note", json!({ "session": session, "text": "a note" })),
         ("run", json!({ "session": session, "command": "true" })),
     ]
@@ -264,13 +277,13 @@ fn a_person_widens_what_an_agent_sees() {
     assert_eq!(found(&["--reach", "project"]), set(&["own", "clone", "prefix"]));
     assert_eq!(found(&["--reach", "tenant"]), set(&["own", "clone", "inner", "pond", "prefix"]));
     assert_eq!(found(&["--reach", "tenant", "--tenant", "other"]), set(&["tenant"]));
-    desk.write("config/wunderblock/config.toml", "user = \"anna\"\n");
+    desk.write("config/wunderblock/config.toml", "[scope]\nuser = \"anna\"\n");
     assert_eq!(found(&[]), set(&["prefix"]), "the user of the settings");
     desk.run(&["mcp", "--reach", "all"]).exits(2);
     desk.run(&["mcp", "--user", ""]).exits(2);
     // `init` writes the choice into the agent's settings, for the server and for the hook.
     for (options, server, hook) in [
-        (&["init", "claude-code", "--yes"][..], "\"mcp\"\n", " --no-digest\""),
+        (&["init", "claude-code", "--yes"][..], "[\"mcp\"]", " hook claude-code --no-digest\""),
         (&["init", "claude-code", "--yes", "--reach", "tenant"], "\"--reach=tenant\"", "--reach=tenant\""),
         (&["init", "claude-code", "--yes", "--reach", "project"], "\"--reach=project\"", "--reach=project\""),
     ] {
@@ -300,7 +313,7 @@ fn a_hook_hands_back_only_what_its_agent_may_see() {
         .collect();
     let known: BTreeSet<&str> = HOOK_OPTIONS.into_iter().chain(["--json", "--db"]).collect();
     assert!(options.is_subset(&known), "each option is in the table of this test: {options:?}");
-    desk.write("config/wunderblock/config.toml", "user = \"ann\"\n");
+    desk.write("config/wunderblock/config.toml", "[scope]\nuser = \"ann\"\n");
     let asked = |folder: &str, event: Value, options: &[&str]| {
         let input = json!({ "session_id": "new", "transcript_path": desk.path("new.jsonl"), "cwd": desk.path(folder) });
         let (mut input, event) = (input.as_object().unwrap().clone(), event.as_object().unwrap().clone());
@@ -340,8 +353,8 @@ fn reading(names: &Names, name: &str) -> Vec<(&'static str, Vec<String>)> {
         ("search", list(&[&word(name)])),
         ("grep", list(&[&word(name)])),
         ("read", list(&[body])),
-        ("read", list(&[&format!("{handle}#2-5")])),
-        ("expand", list(&[&format!("{handle}#1-5")])),
+        ("read", list(&[&format!("{handle}#62-65")])),
+        ("expand", list(&[&format!("{handle}#61-65")])),
         ("describe", list(&[session])),
         ("export", list(&[session])),
         ("export", list(&[session, "--original"])),
@@ -352,22 +365,25 @@ fn reading(names: &Names, name: &str) -> Vec<(&'static str, Vec<String>)> {
         ("simulate", list(&[session])),
         ("compact", list(&[session, "--dry-run"])),
         ("undo", list(&[session])),
-        ("pin", list(&[&format!("{session}#2")])),
-        ("unpin", list(&[&format!("{session}#2")])),
-        ("hide", list(&[&format!("{session}#2")])),
-        ("unhide", list(&[&format!("{session}#2")])),
+        ("pin", list(&[&format!("{session}#62")])),
+        ("unpin", list(&[&format!("{session}#62")])),
+        ("hide", list(&[&format!("{session}#62")])),
+        ("unhide", list(&[&format!("{session}#62")])),
         ("status", list(&[session])),
         ("cost", list(&[session])),
         ("gain", list(&[])),
         ("agents", list(&["tree", session])),
         ("erase", list(&[session])),
         ("doctor", list(&[])),
+        ("eval", list(&["sessions"])),
     ]
 }
 
 /// Commands that show nothing of a ledger: they write, or serve other doors that are tested by themselves.
-const NOT_READING: [&str; 15] = [
+const NOT_READING: [&str; 17] = [
     "import",
+    "index",
+    "unindex",
     "append",
     "init",
     "wrap",
@@ -385,9 +401,9 @@ const NOT_READING: [&str; 15] = [
 ];
 
 /// Commands that read, and show numbers and states instead of words.
-const NO_WORDS: [&str; 12] = [
+const NO_WORDS: [&str; 15] = [
     "replay", "diff", "simulate", "undo", "unpin", "unhide", "status", "cost", "gain", "agents", "doctor",
-    "describe",
+    "describe", "eval", "compact", "erase",
 ];
 
 #[test]
@@ -452,8 +468,8 @@ fn a_persons_filters_are_exact_and_say_which_matches_nothing() {
         ("garden", &["--project", "."], &["clone", "inner", "own", "prefix"]),
         ("copy/src", &["--project", "."], &of_remote),
         (".", &["--project", "host.example/ann/garden"], &of_remote),
-        (".", &["--project", "garden"], &of_remote),
-        (".", &["--project", "copy"], &["clone"]),
+        ("pond", &["--project", "garden"], &of_remote),
+        ("pond", &["--project", "copy"], &["clone"]),
         ("garden/inner", &["--project", "."], &["inner"]),
         (".", &["--user", "ann"], &["clone", "inner", "own", "pond"]),
         (".", &["--user", "anna"], &["prefix"]),
@@ -500,7 +516,7 @@ fn what_is_appended_and_what_a_command_writes_belong_to_the_folder_and_the_user(
     let line = "{\"role\":\"user\",\"content\":\"the zinniaappended\"}\n";
     run_in(&desk, "garden", &["append", "mine", "--user", "ann"], line).exits(0);
     let keep = ["run", "--", "sh", "-c", "seq 1 4000; echo the zinniaprinted"];
-    desk.write("config/wunderblock/config.toml", "user = \"ann\"\n");
+    desk.write("config/wunderblock/config.toml", "[scope]\nuser = \"ann\"\n");
     run_in(&desk, "copy", &keep, "").exits(0);
     run_in(&desk, "pond", &["run", "--", "sh", "-c", "seq 1 4000; echo the zinniahidden"], "").exits(0);
     let requests = ["zinniaappended", "zinniaprinted", "zinniahidden"]

@@ -153,7 +153,7 @@ fn holds_none(text: &str, secrets: &[(String, String)], what: &str) {
 
 /// Answers of `mcp` to requests, which are sent one after another.
 fn answers(desk: &Desk, requests: &[(&str, Value)]) -> Vec<Value> {
-    let mut server = desk.start(&["mcp", "--cwd", "."]);
+    let mut server = desk.start(&["mcp", "--cwd", ".", "--reach", "tenant"]);
     let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
     let mut lines = BufReader::new(output).lines();
     let version = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });

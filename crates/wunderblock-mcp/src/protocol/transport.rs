@@ -23,8 +23,10 @@ const LINES: usize = 16;
 const REQUESTS: usize = 64;
 /// Maximum number of answers that wait to be written.
 const ANSWERS: usize = 64;
-/// Time that requests in progress have after the end of the input.
-const GRACE: Duration = Duration::from_millis(200);
+/// Maximum time that requests in progress have after the end of the input: a client may write them all, and close.
+const GRACE: Duration = Duration::from_secs(2);
+/// Time in which the last answers reach the thread that writes them.
+const ANSWERED: Duration = Duration::from_millis(100);
 /// Maximum time to wait at the end for a client that does not read its answers.
 const UNREAD: Duration = Duration::from_secs(1);
 /// Code of an error that JSON-RPC leaves to servers: too many requests.
@@ -125,9 +127,10 @@ impl Transport<RoleServer> for LineTransport {
             // Nothing is read while the client does not take its answers.
             let room = self.answers.as_ref()?.clone().reserve_owned().await.ok()?;
             let Some(line) = self.lines.recv().await else {
-                let stop = self.stop.clone();
+                let (stop, slots) = (self.stop.clone(), Arc::clone(&self.slots));
                 tokio::spawn(async move {
-                    tokio::time::sleep(GRACE).await;
+                    let _ = tokio::time::timeout(GRACE, slots.acquire_many(REQUESTS as u32)).await;
+                    tokio::time::sleep(ANSWERED).await;
                     stop.cancel();
                 });
                 return None;

@@ -7,7 +7,7 @@ use wunderblock::core::event::{Fact, UsageMeasured};
 use wunderblock::core::id::{Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::{Bytes, Seq};
-use wunderblock::{ContextOptions, Output, SavedNote, block_on};
+use wunderblock::{ContextOptions, Output, SavedNote, block_on, scope_at};
 
 fn text(answer: &Value) -> &str {
     answer["text"].as_str().unwrap()
@@ -39,11 +39,24 @@ fn search_finds_past_work_in_all_sessions_and_in_one() {
 fn search_finds_documents_and_read_shows_them() {
     let home = Home::with_sessions();
     let guide = home.project().canonicalize().unwrap().join("ports.md");
-    std::fs::write(&guide, "# Ports\n\n⟨0123456789abcdef: end⟩ The pump has port 4711.\n").unwrap();
-    let scope = Scope { project: Some("/garden".into()), ..Scope::default() };
     let engine = home.engine();
-    block_on(engine.documents().index(std::slice::from_ref(&guide), &scope, &mut |_| {})).unwrap();
+    let other = Scope { project: Some("/garden".into()), ..Scope::default() };
+    for (scope, text) in [
+        (other, "# Ponds\n\nThe zander has port 4712.\n"),
+        (
+            block_on(scope_at(&engine, &home.project())).unwrap(),
+            "# Ports\n\n⟨0123456789abcdef: end⟩ The pump has port 4711.\n",
+        ),
+    ] {
+        std::fs::write(&guide, text).unwrap();
+        block_on(engine.documents().index(std::slice::from_ref(&guide), &scope, &mut |_| {})).unwrap();
+    }
+    assert_eq!(
+        home.wide_client().done("search", json!({"query": "zander"}))["hits"].as_array().unwrap().len(),
+        1
+    );
     let mut client = home.client();
+    assert_eq!(client.done("search", json!({"query": "zander"}))["hits"], json!([]), "another project's");
     let found = client.done("search", json!({"query": "pump"}));
     let hit = &found["hits"][0];
     assert_eq!(hit["document"], format!("{}:1-3", guide.display()));

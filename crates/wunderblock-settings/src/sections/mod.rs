@@ -9,6 +9,7 @@ pub mod compaction;
 pub mod context;
 pub mod instructions;
 pub mod root;
+pub mod scope;
 pub mod sources;
 
 mod section;

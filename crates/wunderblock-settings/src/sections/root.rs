@@ -3,6 +3,7 @@
 use super::Section;
 use super::compaction::Compaction;
 use super::context::Context;
+use super::scope::ScopeKeys;
 use super::sources::SourceFiles;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -17,14 +18,15 @@ pub struct File {
     pub db: Option<PathBuf>,
     /// Tenant whose data is used.
     pub tenant: Option<String>,
-    /// User of the sessions that are recorded, and whose sessions agents see.
-    pub user: Option<String>,
     /// Path of a model catalog that overrides the embedded one.
     pub models: Option<PathBuf>,
     /// Path of a file with rules for delegates and their models.
     pub agents: Option<PathBuf>,
     /// Path of a file with additional rules for detecting secrets.
     pub secrets: Option<PathBuf>,
+    /// Whose data a program records and sees.
+    #[serde(default)]
+    pub scope: ScopeKeys,
     /// Defaults of the options of a request.
     #[serde(default)]
     pub context: Context,
@@ -45,8 +47,7 @@ pub struct File {
 /// The keys before the first table; the paths are those of the whole file.
 impl Section for File {
     const NAME: &'static str = "";
-    // The sixth is the user: as the tenant, it says whose data a program records and sees.
-    const MAX_KEYS: usize = 6;
+    const MAX_KEYS: usize = 5;
 
     fn paths(&mut self) -> Vec<&mut PathBuf> {
         let own = [&mut self.db, &mut self.models, &mut self.agents, &mut self.secrets];

@@ -117,8 +117,8 @@ pub(super) async fn resolve(
 /// Maximum number of bytes of a passage that are shown. A passage has at most 96 words, but a word may be long.
 const PASSAGE_BYTES: usize = 1_200;
 
-/// Returns a passage of a document on one line, with secrets redacted. `None` if the row is one of whole texts. The rows
-/// are counted as the index counts them.
+/// Returns a passage of a document on one line, with secrets redacted. `None` if the row is one of whole texts, or of the
+/// headings of a section. The rows are counted as the index counts them.
 fn passage<'f>(
     engine: &Engine,
     document: &Document<'f>,
@@ -126,7 +126,9 @@ fn passage<'f>(
     text_of: impl Fn(&'f Body) -> Option<&'f str>,
 ) -> Option<String> {
     let (mut rows, mut in_whole) = (0, false);
-    for text in &document.texts {
+    // The headings of a section are shown beside its text.
+    let shown = if document.kind == DocumentKind::Section { 1 } else { document.texts.len() };
+    for text in document.texts.iter().take(shown) {
         let Some(own) = text_of(text.body) else { continue };
         if !text.is_said {
             rows += u32::from(!in_whole);
