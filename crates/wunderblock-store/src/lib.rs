@@ -14,6 +14,7 @@ mod file_problem;
 pub mod overlay;
 mod query;
 mod reach;
+mod reached;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -23,7 +24,8 @@ pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
 pub use facets::{EventUsage, Facets, SessionFacets};
 pub use file_problem::FileProblem;
 pub use query::{Answer, BYTES, Marked, Query, ReadOrder, Selected, SourceBy};
-pub use reach::{QuerySubject, Reach, Reached, ScopeLimit};
+pub use reach::{Reach, ScopeLimit};
+pub use reached::{QuerySubject, Reached};
 pub use row::{
     BodyCount, Chunk, DerivedTable, Erasure, EventFilter, Frontiers, Gone, HandleTarget, KnownEvent, Lease,
     Owner, RevisionInfo, SegmentInfo, SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter,

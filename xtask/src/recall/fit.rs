@@ -68,7 +68,7 @@ fn objective(weights: &Weights, questions: &[Candidates]) -> f64 {
         let scores: Vec<f64> = all.iter().map(|(arms, _)| weights.score(arms) as f64 / SCALE).collect();
         let top = scores.iter().copied().fold(f64::MIN, f64::max);
         let sum: f64 = scores.iter().map(|score| (score - top).exp()).sum();
-        // Each piece of evidence competes with everything that is no evidence.
+        // Each piece of evidence competes with everything else.
         let own = scores.iter().zip(all).filter(|(_, (_, is_evidence))| *is_evidence);
         let own: Vec<f64> = own.map(|(score, _)| (score - top).exp()).collect();
         let others = sum - own.iter().sum::<f64>();

@@ -1,6 +1,6 @@
 //! Cuts a text at its structure into pieces of limited size.
 
-use super::SectionText;
+use super::parts::SectionText;
 use crate::limits::{MAX_HEADING, MAX_SECTION, MAX_SECTIONS};
 use std::ops::Range;
 use wunderblock_core::stub::head;

@@ -1,6 +1,6 @@
 //! The files of a folder, in the order in which the system lists them, without those that git would ignore.
 
-use super::NotADocument;
+use super::parts::NotADocument;
 use ignore::{DirEntry, Walk, WalkBuilder};
 use std::path::{Path, PathBuf};
 

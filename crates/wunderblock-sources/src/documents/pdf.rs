@@ -1,6 +1,6 @@
 //! Text of PDF files. Their reader runs on a thread, so that a defect in it is a damaged file.
 
-use super::NotADocument;
+use super::parts::NotADocument;
 use crate::limits::{MAX_PDF_PAGES, MAX_PDF_TEXT, MAX_PDF_TIME, PDF_STACK};
 use pdfboss_core::{Document, Error};
 use pdfboss_output::{ReadingOrder, extract_text};

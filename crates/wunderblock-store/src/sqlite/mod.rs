@@ -6,6 +6,7 @@
 //! may use the same file: positions are assigned inside the transaction, under SQLite's write lock. Deleted content
 //! is overwritten (`secure_delete`). After an erasure, the log is emptied and free bytes are overwritten, so that no
 //! erased content remains in the files.
+mod conditions;
 mod copy;
 mod failure;
 mod file;

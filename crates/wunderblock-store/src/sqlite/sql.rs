@@ -97,3 +97,8 @@ pub(super) fn stream_id(text: String) -> rusqlite::Result<StreamId> {
 pub(super) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
 }
+
+/// Encodes a list of texts as SQLite's JSON functions read it.
+pub(super) fn json<T: AsRef<str> + serde::Serialize>(texts: &[T]) -> Result<String, StoreError> {
+    serde_json::to_string(texts).map_err(|error| StoreError::Io(error.to_string()))
+}

@@ -17,7 +17,7 @@ use wunderblock_store::{
 /// Kind of the control event in each stream.
 const KIND: &str = "view.trimmed";
 
-/// Opens a stream with a scope of user, project, agent, session and run; an empty text is none.
+/// Opens a stream with a scope of user, project, agent, session and run; an empty text leaves one out.
 fn open(scene: &TestTenant<'_>, id: &str, parts: [&str; 5]) {
     let [user, project, agent, session, run] =
         parts.map(|part| Some(part.to_owned()).filter(|part| !part.is_empty()));

@@ -4,7 +4,7 @@ mod agents;
 mod probe;
 
 use crate::args::{Doctor, Global};
-use crate::commands::keeping::erase::Waiting;
+use crate::commands::keeping::erase::waiting::Waiting;
 use crate::drawing::columns::plural;
 use crate::drawing::terminal::clean;
 use crate::output::console::answer;

@@ -7,7 +7,7 @@ use crate::sqlite::failure::failure;
 use crate::sqlite::rows::ancestor_ids::AncestorIds;
 use crate::sqlite::rows::ids::Ids;
 use crate::sqlite::rows::lineage::Lineage;
-use crate::sqlite::rows::read::json;
+use crate::sqlite::sql::json;
 use crate::sqlite::sql::{author_sql, handle_sql, put, row, run, spans_sql};
 use crate::write::{Appended, MAX_HOLDERS, PackedBlob, PackedEvent};
 use rusqlite::{Connection, OptionalExtension, params};

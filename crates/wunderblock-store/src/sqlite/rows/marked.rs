@@ -2,9 +2,10 @@
 
 use crate::query::{Marked, Query};
 use crate::row::{StoredEvent, StreamNo, Stretch, TenantNo};
-use crate::sqlite::rows::conditions::Visible;
+use crate::sqlite::conditions::Visible;
 use crate::sqlite::rows::lineage::Lineage;
-use crate::sqlite::rows::read::{EVENT, event_row, json};
+use crate::sqlite::rows::read::{EVENT, event_row};
+use crate::sqlite::sql::json;
 use crate::sqlite::sql::{row, rows};
 use crate::{Reach, StoreError};
 use rusqlite::{Connection, params};

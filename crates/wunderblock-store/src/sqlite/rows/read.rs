@@ -1,6 +1,5 @@
 //! Reads rows from a snapshot.
 
-use super::conditions::{Conditions, Visible};
 use super::streams::stream_kind;
 use crate::facets::EventUsage;
 use crate::query::{Query, ReadOrder};
@@ -8,6 +7,7 @@ use crate::row::{
     BodyCount, DerivedTable, EventFilter, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent,
     StreamFilter, StreamKind, StreamNo, TallyRow, Tenant, TenantNo, UsageRow,
 };
+use crate::sqlite::conditions::{Conditions, Visible};
 use crate::sqlite::failure::failure;
 use crate::sqlite::rows::ids::Ids;
 use crate::sqlite::rows::lineage::Lineage;
@@ -62,11 +62,6 @@ pub(in crate::sqlite) fn usage(
             },
         })
     })
-}
-
-/// Encodes a list of texts as SQLite's JSON functions read it.
-pub(in crate::sqlite) fn json<T: AsRef<str> + serde::Serialize>(texts: &[T]) -> Result<String, StoreError> {
-    serde_json::to_string(texts).map_err(|error| StoreError::Io(error.to_string()))
 }
 
 pub(in crate::sqlite) fn places(

@@ -7,7 +7,7 @@
 
 use crate::query::SourceBy;
 use crate::row::{Chunk, Owner, RevisionInfo, SourceFilter, SourceInfo, SourceNo, TenantNo};
-use crate::sqlite::rows::conditions::Visible;
+use crate::sqlite::conditions::Visible;
 use crate::sqlite::sql::{handle_of, handle_sql, put, row, rows, run, stream_id};
 use crate::write::{Begin, PackedChunk, Written};
 use crate::{Reach, StoreError, codec};

@@ -1,10 +1,10 @@
 //! Reads rows of streams.
 
-use super::conditions::{Conditions, Visible};
 use crate::query::Query;
 use crate::row::{
     DerivedTable, Frontiers, SourceNo, StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo,
 };
+use crate::sqlite::conditions::{Conditions, Visible};
 use crate::sqlite::sql::{handle_of, row, rows, stream_id, unreadable};
 use crate::{Reach, StoreError};
 use rusqlite::types::ToSql;

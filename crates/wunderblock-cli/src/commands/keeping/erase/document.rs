@@ -1,6 +1,7 @@
 //! `erase --document`: erases what the ledger keeps of documents.
 
-use super::{Waiting, elsewhere};
+use super::elsewhere;
+use super::waiting::Waiting;
 use crate::args::{Erase, Global};
 use crate::drawing::columns::plural;
 use crate::drawing::terminal::clean;

@@ -1,6 +1,7 @@
 //! `erase --text`: finds every place where a text occurs, and erases all of them with `--yes`.
 
-use super::{Waiting, elsewhere};
+use super::elsewhere;
+use super::waiting::Waiting;
 use crate::args::{Erase, Global};
 use crate::drawing::columns::{pad, plural};
 use crate::drawing::terminal::clean;

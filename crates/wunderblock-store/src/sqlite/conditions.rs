@@ -1,6 +1,6 @@
 //! Conditions of statements: filters of streams, and what is in reach.
 
-use super::read::json;
+use super::sql::json;
 use crate::row::StreamFilter;
 use crate::{BYTES, Reach, ScopeLimit, StoreError};
 use rusqlite::types::ToSql;
