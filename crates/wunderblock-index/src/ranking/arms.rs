@@ -5,10 +5,10 @@
 
 use crate::passages::traits::Traits;
 use crate::passages::voice::{Day, VoiceRole};
-use crate::ranking::counts::{Counts, NARROW_GAIN, Sums, WIDE_GAIN};
+use crate::ranking::counts::{Counts, NARROW_GAIN, WIDE_GAIN};
 use crate::ranking::cues::Cues;
 use crate::ranking::order::{Entry, PassageOrder};
-use crate::ranking::window::{AFTER, BEFORE, OWN};
+use crate::ranking::window::{WIDE, gather};
 use std::ops::Range;
 
 /// Maximum of an arm.
@@ -198,8 +198,7 @@ impl<'a> ArmReader<'a> {
                 *place = value;
             }
         };
-        let Sums { own, near, wide, narrow } =
-            self.counts.passages.get(at as usize).copied().unwrap_or_default();
+        let [own, near, wide, narrow] = self.counts.passages.get(at as usize).copied().unwrap_or_default();
         set(Arm::Covered, self.by_asked.part(own));
         set(Arm::CoveredNear, self.by_asked.part(near));
         let document = self.counts.docs.get(entry.doc as usize).copied().unwrap_or_default();
@@ -251,17 +250,14 @@ impl<'a> ArmReader<'a> {
         let is_own = |place: &u32| self.order.entry(*place).is_some_and(|other| other.doc == entry.doc);
         let before = (bounds.start..at).rev().take_while(is_own);
         let own = before.chain((at..bounds.end).take_while(is_own)).map(value).max().unwrap_or(0);
-        let (mut sum, mut weights) = (OWN * u32::from(value(at)), OWN);
-        for (far, (before, after)) in (1..).zip(BEFORE.iter().zip(AFTER)) {
-            let neighbours = [(at.checked_sub(far), *before), (at.checked_add(far), after)];
-            for (place, weight) in neighbours {
-                if let Some(place) = place.filter(|place| bounds.contains(place)) {
-                    sum += weight * u32::from(value(place));
-                    weights += weight;
-                }
-            }
-        }
-        (own.min(FULL), ((sum / weights) as u16).min(FULL))
+        let within = |place: usize| bounds.contains(&(place as u32));
+        let sum = gather(
+            at as usize,
+            &WIDE,
+            |place| if within(place) { u32::from(value(place as u32)) } else { 0 },
+        );
+        let weights = gather(at as usize, &WIDE, |place| u32::from(within(place)));
+        (own.min(FULL), ((sum / weights.max(1)) as u16).min(FULL))
     }
 }
 

@@ -3,24 +3,17 @@
 use crate::passages::traits::Traits;
 use crate::ranking::occurrences::{Occurrence, Occurrences};
 use crate::ranking::order::{Entry, PassageOrder};
-use crate::ranking::window::{AFTER, BEFORE, COVER, NARROW, OWN, REACH};
+use crate::ranking::window::{COVER, NARROW, NARROW_REACH, OWN, REACH, WIDE, gather};
 use crate::searching::score::{Statistics, weigh};
+use std::ops::Range;
 
 /// Maximum number of occurrences of a term in a passage that count: more would hardly change a score.
 const MAX_COUNT: u32 = 200;
 
-/// Sums of a passage over the terms of a question, with 16 fractional bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sums {
-    /// Inverse document frequencies of the terms of the passage.
-    pub(crate) own: u32,
-    /// The same of the terms of the passage or its nearest neighbours.
-    pub(crate) near: u32,
-    /// BM25 of the counts of the window.
-    pub(crate) wide: u32,
-    /// BM25 of the counts of the narrow window.
-    pub(crate) narrow: u32,
-}
+/// Sums of a passage over the terms of a question, with 16 fractional bits: the inverse document frequencies of its terms,
+/// the same of its terms and those of its nearest neighbours, and BM25 of the counts of its window and of its narrow
+/// window. An array, because the system hands out memory that is zero for arrays of numbers only.
+pub(crate) type Sums = [u32; 4];
 
 /// What the terms of a question give.
 pub(crate) struct Counts {
@@ -29,11 +22,28 @@ pub(crate) struct Counts {
     pub(crate) sessions: Vec<u32>,
     /// BM25 of each document.
     pub(crate) docs: Vec<u32>,
-    /// Whether each position has any sum, as bits.
+    /// Whether each position has a term in itself or its nearest neighbours, as bits.
     pub(crate) touched: Vec<u64>,
     /// Inverse document frequencies of all terms, and of all terms over sessions.
     pub(crate) asked: u64,
     pub(crate) asked_of_sessions: u64,
+}
+
+impl Counts {
+    /// Returns whether a term is in a passage or its nearest neighbours.
+    pub(crate) fn is_touched(&self, at: u32) -> bool {
+        is_set(&self.touched, at)
+    }
+
+    fn touch(&mut self, at: u32) {
+        if let Some(bits) = self.touched.get_mut(at as usize / 64) {
+            *bits |= 1 << (at % 64);
+        }
+    }
+}
+
+pub(crate) fn is_set(bits: &[u64], at: u32) -> bool {
+    bits.get(at as usize / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
 }
 
 /// A form of BM25 whose counts are in twentieths: constants in units of 1/1,280.
@@ -118,7 +128,7 @@ impl<'o> Counter<'o> {
             narrow_counts: vec![0; order.len()],
             session_counts: vec![0; sessions.len()],
             counts: Counts {
-                passages: vec![Sums::default(); order.len()],
+                passages: vec![[0; 4]; order.len()],
                 sessions: vec![0; sessions.len()],
                 docs: vec![0; sums.docs as usize],
                 touched: vec![0; order.len().div_ceil(64)],
@@ -128,98 +138,104 @@ impl<'o> Counter<'o> {
         }
     }
 
-    /// Adds a term with its inverse document frequency.
-    pub(crate) fn add(&mut self, term: &Occurrences, idf: u64) {
+    /// Adds a term with its inverse document frequency. A weak term counts only where other terms were found before it.
+    pub(crate) fn add(&mut self, term: &Occurrences, idf: u64, is_weak: bool) {
         self.counts.asked += idf;
-        self.add_sessions(term);
-        for occurrence in &term.all {
-            self.spread(*occurrence);
-        }
-        self.add_docs(term, idf);
+        self.add_sessions(&term.all);
+        let is_seen = |one: &&Occurrence| {
+            let reach = if self.has_windows { REACH } else { 0 };
+            (one.at.saturating_sub(reach)..=one.at + reach).any(|at| self.counts.is_touched(at))
+        };
+        let seen: Vec<Occurrence>;
+        let all = if is_weak {
+            seen = term.all.iter().filter(is_seen).copied().collect();
+            &seen
+        } else {
+            &term.all
+        };
+        all.iter().for_each(|one| self.spread(one));
         let (mut next, mut next_near) = (0, 0);
-        for Occurrence { at, .. } in &term.all {
-            let Some(entry) = self.order.entry(*at) else { continue };
-            let bounds = if self.has_windows { self.order.bounds(*at, entry) } else { *at..at + 1 };
+        for one in all {
+            let (at, bounds) = (one.at, self.bounds(one));
             let reach = |far: u32, next: u32| {
                 at.saturating_sub(far).max(bounds.start).max(next)..(at + far + 1).min(bounds.end)
             };
             let (near, wide) = (reach(COVER, next_near), reach(REACH, next));
             (next_near, next) = (near.end, wide.end);
-            for place in wide {
-                self.settle(place, idf);
-            }
+            self.settle(wide, idf, is_weak);
             for place in near {
-                if let Some(sums) = self.counts.passages.get_mut(place as usize) {
-                    sums.near += idf as u32;
+                if is_weak && !self.counts.is_touched(place) {
+                    continue;
+                }
+                self.counts.touch(place);
+                if let Some([_, near, ..]) = self.counts.passages.get_mut(place as usize) {
+                    *near += idf as u32;
                 }
             }
-            if let Some(sums) = self.counts.passages.get_mut(*at as usize) {
-                sums.own += idf as u32;
+            if let Some([own, ..]) = self.counts.passages.get_mut(at as usize) {
+                *own += idf as u32;
             }
         }
+        self.add_docs(all, idf);
+    }
+
+    /// Returns the positions that count an occurrence.
+    fn bounds(&self, one: &Occurrence) -> Range<u32> {
+        let session = one.session.filter(|_| self.has_windows);
+        let session = session.and_then(|session| self.order.sessions().get(session as usize));
+        session.map_or(one.at..one.at + 1, |session| session.spoken.clone())
     }
 
     /// Adds an occurrence to the counts of its window.
-    fn spread(&mut self, Occurrence { at, count }: Occurrence) {
-        let Some(entry) = self.order.entry(at) else { return };
-        let count = count.min(MAX_COUNT);
-        let mut add = |place: u32, wide: u32, narrow: u32| {
-            let place = place as usize;
-            if let (Some(w), Some(n)) = (self.wide_counts.get_mut(place), self.narrow_counts.get_mut(place)) {
-                *w = w.saturating_add((count * wide) as u16);
-                *n = n.saturating_add((count * narrow) as u16);
-            }
-        };
-        add(at, OWN, OWN);
-        if !self.has_windows || entry.traits.has(Traits::OUTSIDE) {
-            return;
-        }
-        let bounds = self.order.bounds(at, entry);
-        for (weight, far) in BEFORE.iter().zip(1..) {
-            if at + far < bounds.end {
-                add(at + far, *weight, if far == 1 { NARROW[0] } else { 0 });
-            }
-        }
-        for (weight, far) in AFTER.iter().zip(1..) {
-            if at >= bounds.start + far {
-                add(at - far, *weight, if far == 1 { NARROW[1] } else { 0 });
-            }
-        }
+    fn spread(&mut self, one: &Occurrence) {
+        let (at, bounds, count) = (one.at, self.bounds(one), one.count.min(MAX_COUNT) as u16);
+        add(&mut self.wide_counts, at, &bounds, REACH, |skipped, places| {
+            spread(places, &WIDE, skipped, count)
+        });
+        add(&mut self.narrow_counts, at, &bounds, NARROW_REACH, |skipped, places| {
+            spread(places, &NARROW, skipped, count);
+        });
     }
 
-    /// Adds the counts at a position to its sums.
-    fn settle(&mut self, place: u32, idf: u64) {
-        let at = place as usize;
-        let (Some(wide), Some(narrow), Some(sums), Some(entry), Some(touched)) = (
-            self.wide_counts.get_mut(at).map(std::mem::take),
-            self.narrow_counts.get_mut(at).map(std::mem::take),
-            self.counts.passages.get_mut(at),
-            self.order.entry(place),
-            self.counts.touched.get_mut(at / 64),
+    /// Adds the counts of a range of positions to their sums.
+    fn settle(&mut self, range: Range<u32>, idf: u64, is_weak: bool) {
+        let places = range.start as usize..range.end as usize;
+        let touched = &self.counts.touched;
+        let (Some(wide), Some(narrow), Some(sums)) = (
+            self.wide_counts.get_mut(places.clone()),
+            self.narrow_counts.get_mut(places.clone()),
+            self.counts.passages.get_mut(places),
         ) else {
             return;
         };
-        *touched |= 1 << (at % 64);
-        let own = u32::from(entry.len) * OWN;
-        if entry.traits.has(Traits::OUTSIDE) {
-            let weight = self.outside.weigh(idf, u32::from(wide), entry.wide);
-            sums.wide += weight;
-            sums.narrow += (u64::from(weight) * u64::from(NARROW_GAIN) / u64::from(WIDE_GAIN)) as u32;
-            return;
-        }
-        let (wide_len, narrow_len) =
-            if self.has_windows { (entry.wide, narrow_len(self.order, place, entry)) } else { (own, own) };
-        sums.wide += self.wide.weigh(idf, u32::from(wide), wide_len);
-        if narrow > 0 {
-            sums.narrow += self.narrow.weigh(idf, u32::from(narrow), narrow_len);
+        let entries = self.order.entries(range.clone());
+        let counts = wide.iter_mut().zip(narrow);
+        for (((place, entry), sums), (wide, narrow)) in range.zip(entries).zip(sums).zip(counts) {
+            let (wide, narrow) = (u32::from(std::mem::take(wide)), u32::from(std::mem::take(narrow)));
+            if is_weak && !is_set(touched, place) {
+                continue;
+            }
+            let [_, _, wide_sum, narrow_sum] = sums;
+            if entry.traits.has(Traits::OUTSIDE) {
+                let weight = self.outside.weigh(idf, wide, entry.wide);
+                *wide_sum += weight;
+                *narrow_sum += (u64::from(weight) * u64::from(NARROW_GAIN) / u64::from(WIDE_GAIN)) as u32;
+                continue;
+            }
+            let own = u32::from(entry.len) * OWN;
+            *wide_sum += self.wide.weigh(idf, wide, if self.has_windows { entry.wide } else { own });
+            // Most places are in the wide window only.
+            if narrow > 0 {
+                let len = if self.has_windows { narrow_len(self.order, place, entry) } else { own };
+                *narrow_sum += self.narrow.weigh(idf, narrow, len);
+            }
         }
     }
 
-    fn add_docs(&mut self, term: &Occurrences, idf: u64) {
-        let doc = |one: &Occurrence| self.order.entry(one.at).map(|entry| entry.doc);
+    fn add_docs(&mut self, all: &[Occurrence], idf: u64) {
         let slope = self.documents.slope();
-        for rows in term.all.chunk_by(|a, b| doc(a) == doc(b)) {
-            let Some(doc) = rows.first().and_then(doc) else { continue };
+        for rows in all.chunk_by(|a, b| a.doc == b.doc) {
+            let Some(doc) = rows.first().map(|one| one.doc) else { continue };
             let count = rows.iter().fold(0u32, |sum, row| sum.saturating_add(row.count));
             if let Some(score) = self.counts.docs.get_mut(doc as usize) {
                 *score = score.saturating_add(weigh(idf, slope, count, self.order.doc_len(doc)) as u32);
@@ -227,17 +243,14 @@ impl<'o> Counter<'o> {
         }
     }
 
-    fn add_sessions(&mut self, term: &Occurrences) {
+    fn add_sessions(&mut self, all: &[Occurrence]) {
         let mut found: Vec<u32> = Vec::new();
-        for Occurrence { at, count } in &term.all {
-            let Some(entry) = self.order.entry(*at).filter(|entry| !entry.traits.has(Traits::OUTSIDE)) else {
-                continue;
-            };
-            if let Some(sum) = self.session_counts.get_mut(entry.session as usize) {
+        for (session, count) in all.iter().filter_map(|one| Some((one.session?, one.count))) {
+            if let Some(sum) = self.session_counts.get_mut(session as usize) {
                 if *sum == 0 {
-                    found.push(entry.session);
+                    found.push(session);
                 }
-                *sum = sum.saturating_add(*count);
+                *sum = sum.saturating_add(count);
             }
         }
         let idf = self.sessions.idf(found.len() as u64);
@@ -257,12 +270,35 @@ impl<'o> Counter<'o> {
     }
 }
 
+/// Calls `spread` with the positions around one, within bounds, and the number of those that the bounds cut off before.
+fn add(counts: &mut [u16], at: u32, bounds: &Range<u32>, reach: u32, spread: impl FnOnce(usize, &mut [u16])) {
+    let (from, to) = (at.saturating_sub(reach).max(bounds.start), (at + reach + 1).min(bounds.end));
+    if let Some(places) = counts.get_mut(from as usize..to as usize) {
+        spread((from + reach - at) as usize, places);
+    }
+}
+
+/// Adds a count to positions by weights, of which the first are skipped.
+fn spread<const N: usize>(places: &mut [u16], weights: &[u16; N], skipped: usize, count: u16) {
+    // Windows that are not cut off have a length that the compiler knows.
+    if let Ok(places) = <&mut [u16; N]>::try_from(&mut *places) {
+        places
+            .iter_mut()
+            .zip(weights)
+            .for_each(|(place, weight)| *place = place.saturating_add(count * weight));
+        return;
+    }
+    for (place, weight) in places.iter_mut().zip(weights.iter().skip(skipped)) {
+        *place = place.saturating_add(count * weight);
+    }
+}
+
 /// Returns the length of the narrow window of a passage.
 fn narrow_len(order: &PassageOrder, at: u32, entry: &Entry) -> u32 {
     let bounds = order.bounds(at, entry);
-    let len = |place: Option<u32>| {
-        let other = place.filter(|place| bounds.contains(place)).and_then(|place| order.entry(place));
+    gather(at as usize, &NARROW, |place| {
+        let other =
+            Some(place as u32).filter(|place| bounds.contains(place)).and_then(|place| order.entry(place));
         other.map_or(0, |other| u32::from(other.len))
-    };
-    OWN * u32::from(entry.len) + NARROW[0] * len(at.checked_sub(1)) + NARROW[1] * len(at.checked_add(1))
+    })
 }

@@ -1,12 +1,13 @@
 //! What a hit contains: which documents a query allows, and how strong a hit is.
 
+use crate::ranking::counts::is_set;
 use crate::ranking::occurrences::Occurrences;
 use crate::ranking::order::PassageOrder;
-use crate::ranking::rank::Candidate;
+use crate::ranking::rank::Scored;
 use crate::searching::query::{Clause, ClauseRule, ParsedQuery};
 use crate::searching::reader::exclusions;
 use crate::searching::score::{HitStrength, Statistics, cover, strength, weigh};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Documents that a query with operators allows.
 pub(crate) struct Allowed {
@@ -17,11 +18,11 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    pub(crate) fn of(query: &ParsedQuery, order: &PassageOrder, found: &[Occurrences]) -> Self {
+    pub(crate) fn of(query: &ParsedQuery, found: &[Occurrences]) -> Self {
         let with = |terms: &[usize]| {
             let docs = |at: &usize| {
                 let all = found.get(*at).map_or(&[][..], |found| &found.all);
-                all.iter().filter_map(|one| Some(order.entry(one.at)?.doc)).collect::<HashSet<u32>>()
+                all.iter().map(|one| one.doc).collect::<HashSet<u32>>()
             };
             terms
                 .iter()
@@ -55,17 +56,28 @@ impl<'a> Explainer<'a> {
         query: &'a ParsedQuery,
         order: &'a PassageOrder,
         found: &'a [Occurrences],
-        chosen: &[Candidate],
+        chosen: &[Scored],
     ) -> Self {
-        let doc = |candidate: &Candidate| order.entry(candidate.at).map_or(u32::MAX, |entry| entry.doc);
+        let doc = |scored: &Scored| order.entry(scored.at).map_or(u32::MAX, |entry| entry.doc);
         let docs: Vec<u32> = chosen.iter().map(doc).collect();
-        let places: HashMap<u32, usize> = docs.iter().copied().zip(0..).collect();
+        let mut places: Vec<(u32, usize)> = docs.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        // Each occurrence is looked up, and most are not in a hit.
+        let mut bits = vec![0u64; (order.sums().docs as usize).div_ceil(64)];
+        for doc in &docs {
+            if let Some(bits) = bits.get_mut(*doc as usize / 64) {
+                *bits |= 1 << (doc % 64);
+            }
+        }
+        let number = |doc: u32| {
+            let place = places.binary_search_by_key(&doc, |(doc, _)| *doc).ok()?;
+            places.get(place).map(|(_, number)| *number)
+        };
         let mut counts = vec![vec![0u32; found.len()]; docs.len()];
         for (term, found) in found.iter().enumerate() {
             for one in &found.all {
-                let hit = order.entry(one.at).and_then(|entry| places.get(&entry.doc));
-                let count = hit.and_then(|hit| counts.get_mut(*hit)).and_then(|counts| counts.get_mut(term));
-                if let Some(count) = count {
+                let hit = Some(one.doc).filter(|doc| is_set(&bits, *doc)).and_then(number);
+                if let Some(count) = hit.and_then(|hit| counts.get_mut(hit)?.get_mut(term)) {
                     *count = count.saturating_add(one.count);
                 }
             }

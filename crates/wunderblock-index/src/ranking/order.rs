@@ -183,6 +183,13 @@ impl PassageOrder {
         self.base.entries.get(at).or_else(added)
     }
 
+    /// Returns the entries of a range of positions of one session.
+    pub(crate) fn entries(&self, range: Range<u32>) -> &[Entry] {
+        let (from, to, base) = (range.start as usize, range.end as usize, self.base.entries.len());
+        let added = || self.tail.as_ref()?.entries.get(from.checked_sub(base)?..to.checked_sub(base)?);
+        self.base.entries.get(from..to).or_else(added).unwrap_or_default()
+    }
+
     pub(crate) fn key(&self, entry: &Entry) -> DocKey {
         let stream = self.session(entry).map_or(0, |session| session.stream);
         DocKey { stream, seq: entry.seq }

@@ -5,7 +5,7 @@ use crate::ranking::arms::{Arm, ArmReader, ArmValues, FULL};
 use crate::ranking::counts::{Counter, Counts};
 use crate::ranking::cues::words;
 use crate::ranking::explain::{Allowed, Explainer};
-use crate::ranking::occurrences::occurrences;
+use crate::ranking::occurrences::{Occurrences, occurrences};
 use crate::ranking::order::{Entry, PassageOrder, Session};
 use crate::ranking::question::Question;
 use crate::ranking::weights::{Profiles, Weights};
@@ -20,6 +20,11 @@ use std::collections::{BinaryHeap, HashSet};
 
 /// Maximum number of passages that are considered because of their similarity alone.
 const SIMILAR: usize = 4_096;
+
+/// Number of passages in scope above which weak terms find nothing alone: a term is weak if it is in more than one of
+/// [`WEAK`] passages. Fewer passages are searched in no time.
+const MANY: u64 = 16_384;
+const WEAK: u64 = 64;
 
 /// A search for the passages that answer a question.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +81,10 @@ impl PassageHit {
     }
 }
 
-/// A passage with a score. The order is that of hits: by score, then by time, then by place; the first passage of a
-/// document precedes its others.
+/// A position with the score of its passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Candidate {
+pub(crate) struct Scored {
     score: i64,
-    day: u16,
-    key: (u32, u64),
-    part: Reverse<u32>,
     pub(crate) at: u32,
 }
 
@@ -107,57 +108,98 @@ pub fn rank<E, B: AsRef<[u8]>>(
     let PassageSearch { question, order, similarity, .. } = *search;
     let query = question.query();
     let found = occurrences(query, order, segments, tail, fetch)?;
-    let allowed = Allowed::of(query, order, &found);
     let mut counter = Counter::new(order, search.windows);
     let scored = query.gather(|clause| &clause.scored);
     let named = question.cues.named(order.names());
     let all = Statistics { docs: order.sums().spoken + order.sums().outside, terms: 0 };
+    let mut terms: Vec<(u64, &Occurrences)> = Vec::new();
     for at in &scored {
         if let (Some(term), Some(occurrences)) = (query.terms.get(*at), found.get(*at)) {
             // A name says as little as the passages of its owner are many. Otherwise, a mention of the name would weigh
             // as much as a rare word, and mentions are mostly made by others.
             let frequency = occurrences.all.len() as u64 + said_by(order, &named, term);
-            counter.add(occurrences, all.idf(frequency.min(all.docs)));
+            terms.push((frequency.min(all.docs), occurrences));
         }
+    }
+    terms.sort_by_key(|(frequency, _)| *frequency);
+    let is_weak = |frequency: u64| all.docs > MANY && frequency > all.docs / WEAK;
+    let has_strong = terms.first().is_some_and(|(frequency, _)| *frequency > 0 && !is_weak(*frequency));
+    for (frequency, occurrences) in &terms {
+        counter.add(occurrences, all.idf(*frequency), has_strong && is_weak(*frequency));
     }
     let counts = counter.counts;
     let reader = ArmReader::new(order, &counts, &question.cues, similarity);
-    let mut best: Vec<Candidate> = Vec::new();
-    let mut last_doc = None;
-    for at in candidates(search, &counts) {
-        let Some(entry) = order.entry(at).filter(|entry| allowed.has(entry.doc)) else { continue };
-        let score = profile(search.profiles, order, entry).score(&reader.read(at, entry));
-        let key = order.key(entry);
-        let (key, part) = ((key.stream, key.seq), Reverse(entry.part));
-        let candidate = Candidate { score, day: entry.day, key, part, at };
-        match best.last_mut().filter(|_| last_doc == Some(entry.doc)) {
-            Some(best) => *best = candidate.max(*best),
-            None => best.push(candidate),
-        }
-        last_doc = Some(entry.doc);
-    }
-    let mut heap = BinaryHeap::from(best);
-    let (mut chosen, mut seen) = (Vec::new(), HashSet::new());
-    while let Some(candidate) = heap.pop().filter(|_| chosen.len() < search.limit) {
-        let Some(entry) = order.entry(candidate.at) else { continue };
-        if seen.insert(entry.doc) && accept(order.key(entry)).map_err(SearchError::Source)? {
-            chosen.push(candidate);
-        }
-    }
+    let best = best(search, &counts, &reader, &Allowed::of(query, &found));
+    let chosen = choose(best, order, search.limit, &mut accept).map_err(SearchError::Source)?;
     let explainer = Explainer::of(query, order, &found, &chosen);
-    let hit = |(candidate, (strength, matched)): (&Candidate, (HitStrength, Vec<Box<str>>))| {
-        let entry = order.entry(candidate.at)?;
+    let hit = |(scored, (strength, matched)): (&Scored, (HitStrength, Vec<Box<str>>))| {
+        let entry = order.entry(scored.at)?;
         Some(PassageHit {
             doc: order.key(entry),
             part: entry.part,
-            score: candidate.score,
+            score: scored.score,
             strength,
             matched,
-            arms: reader.read(candidate.at, entry),
+            arms: reader.read(scored.at, entry),
             weights: *profile(search.profiles, order, entry),
         })
     };
     Ok(chosen.iter().zip(explainer.explain()).filter_map(hit).collect())
+}
+
+/// Returns the best passage of each document. A document may occur twice: with what was said and with its other texts.
+fn best(
+    search: &PassageSearch<'_>,
+    counts: &Counts,
+    reader: &ArmReader<'_>,
+    allowed: &Allowed,
+) -> Vec<Scored> {
+    let order = search.order;
+    let mut best: Vec<Scored> = Vec::new();
+    let (mut last_doc, mut last_session, mut weights) = (None, None, &search.profiles.agent);
+    for at in candidates(search, counts) {
+        let Some(entry) = order.entry(at).filter(|entry| allowed.has(entry.doc)) else { continue };
+        if last_session.replace(entry.session) != Some(entry.session) {
+            weights = profile(search.profiles, order, entry);
+        }
+        let score = weights.score(&reader.read(at, entry));
+        match best.last_mut().filter(|_| last_doc == Some(entry.doc)) {
+            // The first passage of those with equal scores is kept.
+            Some(best) if best.score >= score => {}
+            Some(best) => *best = Scored { score, at },
+            None => best.push(Scored { score, at }),
+        }
+        last_doc = Some(entry.doc);
+    }
+    best
+}
+
+/// Returns the first passages that are accepted, by score, then by time, then by place.
+fn choose<E>(
+    best: Vec<Scored>,
+    order: &PassageOrder,
+    limit: usize,
+    accept: &mut impl FnMut(DocKey) -> Result<bool, E>,
+) -> Result<Vec<Scored>, E> {
+    let mut heap = BinaryHeap::from(best);
+    let (mut chosen, mut seen) = (Vec::new(), HashSet::new());
+    while let Some(first) = heap.pop().filter(|_| chosen.len() < limit) {
+        let mut equal = vec![first];
+        while let Some(next) = heap.peek().copied().filter(|next| next.score == first.score) {
+            equal.push(next);
+            heap.pop();
+        }
+        let place =
+            |scored: &Scored| order.entry(scored.at).map(|entry| (entry.day, order.key(entry), entry.part));
+        equal.sort_by_key(|scored| place(scored).map(|(day, key, part)| (Reverse((day, key)), part)));
+        for scored in equal {
+            let Some(entry) = order.entry(scored.at) else { continue };
+            if chosen.len() < limit && seen.insert(entry.doc) && accept(order.key(entry))? {
+                chosen.push(scored);
+            }
+        }
+    }
+    Ok(chosen)
 }
 
 /// Returns the number of passages of speakers whom a question names by a term.

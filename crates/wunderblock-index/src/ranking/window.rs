@@ -7,14 +7,16 @@ use crate::ranking::order::Entry;
 
 /// Weight of a passage itself.
 pub(crate) const OWN: u32 = 20;
-/// Weights of the passages before, from the nearest on: 0.4, 0.3, 0.25, 0.2, 0.15 and 0.1.
-pub(crate) const BEFORE: [u32; 6] = [8, 6, 5, 4, 3, 2];
-/// Weights of the passages after: 0.3, 0.25, 0.2, 0.15, 0.1 and 0.1.
-pub(crate) const AFTER: [u32; 6] = [6, 5, 4, 3, 2, 2];
-/// Weights of the nearest passage before and after in the narrow window: 0.5 and 0.3.
-pub(crate) const NARROW: [u32; 2] = [10, 6];
 /// Number of passages to each side that a window reaches.
 pub(crate) const REACH: u32 = 6;
+/// What a term adds to its neighbours, from the sixth before it to the sixth after: a passage counts the terms of the
+/// nearest passages before it 0.4, 0.3, 0.25, 0.2, 0.15 and 0.1 times, and those after it 0.3, 0.25, 0.2, 0.15, 0.1 and
+/// 0.1 times.
+pub(crate) const WIDE: [u16; 13] = [2, 2, 3, 4, 5, 6, 20, 8, 6, 5, 4, 3, 2];
+/// Number of passages to each side that the narrow window reaches.
+pub(crate) const NARROW_REACH: u32 = 1;
+/// The same in the narrow window: a passage counts the one before it 0.5 times, and the one after it 0.3 times.
+pub(crate) const NARROW: [u16; 3] = [6, 20, 10];
 /// Number of passages to each side that count as covered.
 pub(crate) const COVER: u32 = 2;
 
@@ -34,24 +36,39 @@ impl Lengths {
     }
 }
 
+/// Returns what a passage counts of the values around its place, given the weights by which a term is spread.
+pub(crate) fn gather(at: usize, weights: &[u16], value: impl Fn(usize) -> u32) -> u32 {
+    let reach = weights.len() / 2;
+    // What a term adds to the passage after it, that passage takes from the one before.
+    let taken = weights.iter().rev().zip(0..).map(|(weight, place): (&u16, usize)| {
+        (at + place).checked_sub(reach).map_or(0, |place| u32::from(*weight) * value(place))
+    });
+    taken.sum()
+}
+
 /// Sets the length of the window of each passage of a session, and returns the sums.
 pub(crate) fn lengths(entries: &mut [Entry]) -> Lengths {
     let mut sums = Lengths::default();
-    for at in 0..entries.len() {
-        let len = |place: Option<usize>| {
-            place.and_then(|place| entries.get(place)).map_or(0, |entry| u32::from(entry.len))
-        };
-        let before = BEFORE.iter().zip(1..).map(|(weight, back)| weight * len(at.checked_sub(back)));
-        let after = AFTER.iter().zip(1..).map(|(weight, on)| weight * len(at.checked_add(on)));
-        let own = len(Some(at));
-        let wide = OWN * own + before.chain(after).sum::<u32>();
-        sums.own += u64::from(own);
-        sums.wide += u64::from(wide);
-        sums.narrow +=
-            u64::from(OWN * own + NARROW[0] * len(at.checked_sub(1)) + NARROW[1] * len(at.checked_add(1)));
-        if let Some(entry) = entries.get_mut(at) {
-            entry.wide = wide;
-        }
+    let lens: Vec<u32> = entries.iter().map(|entry| u32::from(entry.len)).collect();
+    let len = |place: usize| lens.get(place).copied().unwrap_or(0);
+    for (at, entry) in entries.iter_mut().enumerate() {
+        entry.wide = gather(at, &WIDE, len);
+        sums.own += u64::from(entry.len);
+        sums.wide += u64::from(entry.wide);
+        sums.narrow += u64::from(gather(at, &NARROW, len));
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passage_counts_more_of_what_precedes_it() {
+        let only = |far: usize| move |place: usize| u32::from(place == far);
+        assert_eq!([6, 7, 8, 9].map(|at| gather(at, &WIDE, only(7))), [6, 20, 8, 6]);
+        assert_eq!([5, 6, 7, 8, 9].map(|at| gather(at, &NARROW, only(7))), [0, 6, 20, 10, 0]);
+        assert_eq!((gather(0, &WIDE, only(0)), gather(0, &WIDE, only(6))), (20, 2));
+    }
 }

@@ -72,11 +72,28 @@ impl<F> PostingsReader<F> {
         F: FnMut(usize, u32) -> Result<B, E>,
         B: AsRef<[u8]>,
     {
+        let found = self.entries(source, query, at)?;
+        Ok((!found.is_empty()).then(|| postings::union(found, source.docs.rows.len() as u32)))
+    }
+
+    /// Returns the postings of each entry of the dictionary that belongs to a term, by row.
+    pub(crate) fn entries<E, B>(
+        &mut self,
+        source: &PostingsSource<'_>,
+        query: &ParsedQuery,
+        at: usize,
+    ) -> Result<Vec<Postings>, SearchError<E>>
+    where
+        F: FnMut(usize, u32) -> Result<B, E>,
+        B: AsRef<[u8]>,
+    {
         let (segment, header) = match source.origin {
-            Origin::Tail(postings) => return Ok(postings.get(at).filter(|found| found.docs > 0).cloned()),
+            Origin::Tail(postings) => {
+                return Ok(postings.get(at).filter(|found| found.docs > 0).cloned().into_iter().collect());
+            }
             Origin::Segment(segment, header) => (segment, header),
         };
-        let Some(term) = query.terms.get(at) else { return Ok(None) };
+        let Some(term) = query.terms.get(at) else { return Ok(Vec::new()) };
         let (bytes, is_range, limit) = (&term.bytes, term.is_range(), header.len() as u32);
         // The entries of a term may begin in the middle of a block and continue over several blocks.
         let mut number = header.block_of(bytes).unwrap_or(0);
@@ -100,7 +117,7 @@ impl<F> PostingsReader<F> {
             }
             number += 1;
         }
-        Ok((!found.is_empty()).then(|| postings::union(found, limit)))
+        Ok(found)
     }
 
     fn block<E, B>(&mut self, segment: usize, number: u32, first: &[u8]) -> Result<&TermBlock, SearchError<E>>

@@ -60,7 +60,7 @@ impl Tail {
         for tail in tails {
             let (shift, limit) = (docs.docs().rows.len() as u32, tail.docs.rows.len() as u32);
             for (to, from) in postings.iter_mut().zip(&tail.postings).filter(|(_, from)| from.docs > 0) {
-                to.append(from.docs, &from.bytes, shift, limit).ok_or(malformed)?;
+                to.append(&from.bytes, shift, limit).ok_or(malformed)?;
             }
             tail.docs.keyed().for_each(|(key, row)| docs.copy(&tail.docs, key, row));
             // A text that is kept as bytes has the key of the message in its place.

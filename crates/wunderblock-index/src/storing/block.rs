@@ -5,10 +5,12 @@
 //!
 //! ```text
 //! n varint │ n × bytes shared with the previous term │ n × own bytes │ the own bytes
-//! │ n × documents varint │ n × postings
+//! │ n × length of the postings in bytes varint │ n × postings
 //! ```
+//! In version 1, the number of documents of each term is in the place of the length, so the postings of all terms must be
+//! read to find those of one.
 
-use crate::storing::frame::{FrameKind, SegmentError, unwrap};
+use crate::storing::frame::{FrameKind, SegmentError, unwrap, version};
 use crate::storing::postings::{self, Postings};
 use crate::storing::varint;
 use crate::words::MAX_TERM_BYTES;
@@ -25,7 +27,7 @@ pub(crate) struct Columns {
     shared: Vec<u8>,
     own: Vec<u8>,
     text: Vec<u8>,
-    docs: Vec<u8>,
+    lens: Vec<u8>,
     postings: Vec<u8>,
     first: Vec<u8>,
     last: Vec<u8>,
@@ -37,7 +39,7 @@ impl Columns {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.shared.len() * 2 + self.text.len() + self.docs.len() + self.postings.len()
+        self.shared.len() * 2 + self.text.len() + self.lens.len() + self.postings.len()
     }
 
     /// Appends a term. Terms must be in ascending order.
@@ -52,7 +54,7 @@ impl Columns {
         self.shared.push(shared as u8);
         self.own.push(own.len() as u8);
         self.text.extend_from_slice(own);
-        varint::put(u64::from(postings.docs), &mut self.docs);
+        varint::put(postings.bytes.len() as u64, &mut self.lens);
         self.postings.extend_from_slice(&postings.bytes);
         self.last.truncate(shared);
         self.last.extend_from_slice(own);
@@ -62,7 +64,7 @@ impl Columns {
     pub(crate) fn finish(&mut self) -> (Vec<u8>, Vec<u8>) {
         let mut raw = Vec::with_capacity(self.bytes() + 8);
         varint::put(self.shared.len() as u64, &mut raw);
-        for column in [&mut self.shared, &mut self.own, &mut self.text, &mut self.docs, &mut self.postings] {
+        for column in [&mut self.shared, &mut self.own, &mut self.text, &mut self.lens, &mut self.postings] {
             raw.append(column);
         }
         self.last.clear();
@@ -78,16 +80,17 @@ pub(crate) struct BlockTerms {
     text: Vec<u8>,
     /// End of each term in `text`.
     ends: Vec<usize>,
-    /// Start of the numbers of documents in `raw`.
-    docs_at: usize,
+    /// Start of what follows the terms in `raw`.
+    terms_end: usize,
+    version: u8,
 }
 
 impl BlockTerms {
     /// Decodes the terms of a block and checks that they are sorted and distinct.
     pub(crate) fn decode(frame: &[u8]) -> Result<Self, SegmentError> {
         let raw = unwrap(FrameKind::Block, frame)?;
-        let (text, ends, docs_at) = parse(&raw).ok_or(MALFORMED_BLOCK)?;
-        Ok(Self { raw, text, ends, docs_at })
+        let (text, ends, terms_end) = parse(&raw).ok_or(MALFORMED_BLOCK)?;
+        Ok(Self { raw, text, ends, terms_end, version: version(frame) })
     }
 
     /// Returns all terms in order.
@@ -126,8 +129,8 @@ impl BlockTerms {
 #[derive(Debug)]
 pub(crate) struct TermBlock {
     terms: BlockTerms,
-    /// For each term, the number of documents and the range of the postings in `terms.raw`.
-    postings: Vec<(u32, Range<usize>)>,
+    /// For each term, the range of the postings in `terms.raw`.
+    postings: Vec<Range<usize>>,
 }
 
 impl TermBlock {
@@ -139,8 +142,8 @@ impl TermBlock {
 
     /// Finds the postings of a block's terms.
     pub(crate) fn of(terms: BlockTerms) -> Result<Self, SegmentError> {
-        let postings = parse_postings(&terms.raw, terms.docs_at, terms.ends.len()).ok_or(MALFORMED_BLOCK)?;
-        Ok(Self { terms, postings })
+        let ranges = if terms.version == 1 { ranges_of_version_1(&terms) } else { ranges(&terms) };
+        Ok(Self { postings: ranges.ok_or(MALFORMED_BLOCK)?, terms })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -161,20 +164,15 @@ impl TermBlock {
         low
     }
 
-    /// Returns the number of documents that contain a term, and the term's packed postings, unchecked. Callers must
-    /// check the postings.
-    pub(crate) fn packed(&self, at: usize) -> (u32, &[u8]) {
-        let entry =
-            self.postings.get(at).and_then(|(docs, range)| Some((*docs, self.terms.raw.get(range.clone())?)));
-        entry.unwrap_or_default()
+    /// Returns a term's packed postings, unchecked. Callers must check the postings.
+    pub(crate) fn packed(&self, at: usize) -> &[u8] {
+        self.postings.get(at).and_then(|range| self.terms.raw.get(range.clone())).unwrap_or_default()
     }
 
-    /// Returns the checked postings of a term, in a segment of `limit` documents.
+    /// Returns the checked postings of a term, in a segment of `limit` rows.
     pub(crate) fn postings(&self, at: usize, limit: u32) -> Result<Postings, SegmentError> {
         let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };
-        let (docs, mut bytes) = self.packed(at);
-        let packed = postings::check(docs, &mut bytes, limit).ok_or(malformed)?;
-        Ok(Postings::of_packed(docs, packed))
+        Postings::of_packed(self.packed(at), limit).ok_or(malformed)
     }
 }
 
@@ -213,18 +211,33 @@ fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<usize>, usize)> {
     Some((text, ends, raw.len() - rest.len()))
 }
 
-/// Returns the number of documents of each of `n` terms, and the range of its postings, from the columns that begin at
-/// `docs_at`.
-fn parse_postings(raw: &[u8], docs_at: usize, n: usize) -> Option<Vec<(u32, Range<usize>)>> {
-    let mut rest = raw.get(docs_at..)?;
-    let mut postings = Vec::with_capacity(n);
-    for _ in 0..n {
-        postings.push((varint::take_u32(&mut rest).filter(|docs| *docs > 0)?, 0..0));
+/// Returns the range of the postings of each term.
+fn ranges(terms: &BlockTerms) -> Option<Vec<Range<usize>>> {
+    let mut rest = terms.raw.get(terms.terms_end..)?;
+    let mut ranges = Vec::with_capacity(terms.ends.len());
+    for _ in 0..terms.ends.len() {
+        ranges.push(0..usize::try_from(varint::take(&mut rest)?).ok()?);
     }
-    for (docs, range) in &mut postings {
-        let start = raw.len() - rest.len();
-        postings::skip(*docs, &mut rest)?;
-        *range = start..raw.len() - rest.len();
+    let mut start = terms.raw.len() - rest.len();
+    for range in &mut ranges {
+        *range = start..start.checked_add(range.end)?;
+        start = range.end;
     }
-    rest.is_empty().then_some(postings)
+    (start == terms.raw.len()).then_some(ranges)
+}
+
+/// Returns the range of the postings of each term of a block of version 1.
+fn ranges_of_version_1(terms: &BlockTerms) -> Option<Vec<Range<usize>>> {
+    let mut rest = terms.raw.get(terms.terms_end..)?;
+    let mut docs = Vec::with_capacity(terms.ends.len());
+    for _ in 0..terms.ends.len() {
+        docs.push(varint::take_u32(&mut rest).filter(|docs| *docs > 0)?);
+    }
+    let mut ranges = Vec::with_capacity(docs.len());
+    for docs in docs {
+        let start = terms.raw.len() - rest.len();
+        postings::skip(docs, &mut rest)?;
+        ranges.push(start..terms.raw.len() - rest.len());
+    }
+    rest.is_empty().then_some(ranges)
 }

@@ -283,8 +283,7 @@ impl<'a> MergeInput<'a> {
             (_, None) => Err(malformed),
             (Survivors::From(first), Some(block)) => {
                 let limit = self.header.len() as u32;
-                let (docs, packed) = block.packed(self.at);
-                postings.append(docs, packed, *first, limit).ok_or(malformed)
+                postings.append(block.packed(self.at), *first, limit).ok_or(malformed)
             }
             (Survivors::Some(numbers), _) => {
                 for mut posting in self.postings()?.iter() {

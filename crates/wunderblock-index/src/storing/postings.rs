@@ -43,26 +43,23 @@ impl Postings {
         self.docs += 1;
     }
 
-    /// Takes over `docs` packed entries.
-    pub(crate) fn of_packed(docs: u32, bytes: &[u8]) -> Self {
-        // The last document is not known, so `next` prevents further appends.
-        Self { docs, bytes: bytes.to_vec(), next: u32::MAX }
+    /// Takes over packed entries of a segment of `limit` documents. Returns `None` if they are malformed, or name a
+    /// document at or above `limit`.
+    pub(crate) fn of_packed(packed: &[u8], limit: u32) -> Option<Self> {
+        let (docs, _) = check(packed, limit)?;
+        // The last document is not kept, so `next` prevents further appends.
+        Some(Self { docs, bytes: packed.to_vec(), next: u32::MAX })
     }
 
-    /// Appends `docs` packed entries of a segment of `limit` documents, with `shift` added to each document number.
-    /// Returns `None` if the entries are malformed, name a document at or above `limit`, or do not follow the
-    /// existing entries.
-    pub(crate) fn append(&mut self, docs: u32, packed: &[u8], shift: u32, limit: u32) -> Option<()> {
-        let mut entries = Iter { bytes: packed, left: docs, next: 0 };
-        let first = entries.next().filter(|first| first.doc < limit && first.count > 0)?;
+    /// Appends packed entries of a segment of `limit` documents, with `shift` added to each document number. Returns
+    /// `None` if the entries are malformed, name a document at or above `limit`, or do not follow the existing entries.
+    pub(crate) fn append(&mut self, packed: &[u8], shift: u32, limit: u32) -> Option<()> {
+        let (docs, last) = check(packed, limit)?;
+        let mut entries = Iter { bytes: packed, next: 0 };
+        let first = entries.next()?;
         let rest = entries.bytes;
-        let (mut last, mut valid) = (first.doc, 1);
-        for entry in entries.take_while(|entry| entry.doc < limit && entry.count > 0) {
-            last = entry.doc;
-            valid += 1;
-        }
         let doc = first.doc.checked_add(shift)?;
-        if valid != docs || doc < self.next {
+        if doc < self.next {
             return None;
         }
         // Only the first entry changes. The other entries store gaps, which do not depend on the first document.
@@ -75,14 +72,13 @@ impl Postings {
 
     /// Iterates over the entries. Iteration ends early at malformed bytes; [`check`] detects them.
     pub(crate) fn iter(&self) -> Iter<'_> {
-        Iter { bytes: &self.bytes, left: self.docs, next: 0 }
+        Iter { bytes: &self.bytes, next: 0 }
     }
 }
 
 /// Iterator over packed entries.
 pub(crate) struct Iter<'a> {
     bytes: &'a [u8],
-    left: u32,
     next: u32,
 }
 
@@ -90,7 +86,6 @@ impl Iterator for Iter<'_> {
     type Item = Posting;
 
     fn next(&mut self) -> Option<Posting> {
-        self.left = self.left.checked_sub(1)?;
         let head = varint::take(&mut self.bytes)?;
         let doc = self.next.checked_add(u32::try_from(head >> 1).ok()?)?;
         let count = if head & 1 == 1 { varint::take_u32(&mut self.bytes)? } else { 1 };
@@ -99,18 +94,16 @@ impl Iterator for Iter<'_> {
     }
 }
 
-/// Splits `docs` entries off the front of `bytes` and returns them. Returns `None` if the entries are malformed or
-/// name a document at or above `limit`.
-pub(crate) fn check<'a>(docs: u32, bytes: &mut &'a [u8], limit: u32) -> Option<&'a [u8]> {
-    let whole = *bytes;
-    let mut iter = Iter { bytes: whole, left: docs, next: 0 };
-    let valid = iter.by_ref().take_while(|p| p.doc < limit && p.count > 0).fold(0u32, |n, _| n + 1);
-    if valid != docs {
-        return None;
+/// Returns the number of packed entries, and the last document. Returns `None` if there are no entries, if they are
+/// malformed, or if they name a document at or above `limit`.
+fn check(packed: &[u8], limit: u32) -> Option<(u32, u32)> {
+    let mut iter = Iter { bytes: packed, next: 0 };
+    let (mut docs, mut last) = (0, 0);
+    while !iter.bytes.is_empty() {
+        last = iter.next().filter(|entry| entry.doc < limit && entry.count > 0)?.doc;
+        docs += 1;
     }
-    let (head, rest) = whole.split_at_checked(whole.len() - iter.bytes.len())?;
-    *bytes = rest;
-    Some(head)
+    (docs > 0).then_some((docs, last))
 }
 
 /// Skips `docs` entries at the front of `bytes` without checking them.
