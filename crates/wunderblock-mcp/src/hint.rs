@@ -13,7 +13,7 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
         Hint::Read { address } | Hint::Expand { address } => {
             return Some(format!("`read` with the address {address} shows it").into());
         }
-        Hint::MatchLiterally => "leave `regex` out to find the pattern literally",
+        Hint::MatchLiterally => "give `exact` as `text` to find the pattern literally",
         Hint::Retry | Hint::WaitForWriter | Hint::GoOn => "another process is writing; try again in a moment",
         Hint::CreateLedger => "ask the user to run `wunderblock import`, which creates it",
         Hint::UseNewerProgram => "ask the user to install the newer version of wunderblock that wrote it",

@@ -141,7 +141,6 @@ mod tests {
             tools::kind(tool, &checked.unwrap())
         };
         for (tool, argument, expected) in [
-            ("grep", "query", CallKind::Scan),
             ("search", "query", CallKind::Scan),
             ("read", "query", CallKind::Scan),
             ("read", "find", CallKind::Quick),

@@ -24,7 +24,7 @@ fn stdout_holds_the_protocol_alone_and_the_end_of_stdin_is_the_end() {
     desk.run(&["import", "session.jsonl", "-q"]).exits(0);
     let calls = [
         json!({"name": "search", "arguments": {"query": "build"}}),
-        json!({"name": "grep", "arguments": {"pattern": "build it"}}),
+        json!({"name": "search", "arguments": {"query": "build it", "exact": "text"}}),
     ];
     let done = desk.feed(&["mcp"], &conversation(&calls)).exits(0);
     assert_eq!(done.err, "");

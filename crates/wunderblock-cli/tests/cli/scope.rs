@@ -135,8 +135,8 @@ fn tool_calls(names: &Names, name: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("search", json!({ "query": word(name) })),
         ("search", json!({ "query": word(name), "session": session, "newest": true })),
-        ("grep", json!({ "pattern": word(name) })),
-        ("grep", json!({ "pattern": word(name), "session": session })),
+        ("search", json!({ "query": word(name), "exact": "text" })),
+        ("search", json!({ "query": word(name), "exact": "regex", "session": session })),
         ("read", json!({ "address": session })),
         ("read", json!({ "address": handle })),
         ("read", json!({ "address": format!("{handle}#62-65") })),
@@ -187,7 +187,7 @@ fn an_agents_tools_see_its_own_project_and_user() {
                 continue;
             }
             assert!(!shows, "{about}");
-            let found = [&result["structuredContent"]["hits"], &result["structuredContent"]["matches"]];
+            let found = [&result["structuredContent"]["hits"], &result["structuredContent"]["hits"]];
             let is_empty = found.iter().any(|list| **list == json!([]));
             assert!(is_empty && arguments["session"].is_null() || result["isError"] == true, "{about}");
             if is_empty {
@@ -260,9 +260,9 @@ fn resources_and_prompts_see_the_same() {
 fn a_person_widens_what_an_agent_sees() {
     let desk = desk();
     let found = |options: &[&str]| -> BTreeSet<String> {
-        let call = json!({ "name": "grep", "arguments": { "pattern": "Please water" } });
+        let call = json!({ "name": "search", "arguments": { "query": "Please water", "exact": "text" } });
         let answer = talk(&desk, options, &[("tools/call", call)]).remove(0);
-        let matches = answer["result"]["structuredContent"]["matches"].clone();
+        let matches = answer["result"]["structuredContent"]["hits"].clone();
         matches
             .as_array()
             .unwrap()
@@ -522,7 +522,7 @@ fn what_is_appended_and_what_a_command_writes_belong_to_the_folder_and_the_user(
     let requests = ["zinniaappended", "zinniaprinted", "zinniahidden"]
         .map(|word| ("tools/call", json!({ "name": "grep", "arguments": { "pattern": word } })));
     let answers = talk(&desk, &[], &requests);
-    let count = |at: usize| answers[at]["result"]["structuredContent"]["matches"].as_array().unwrap().len();
+    let count = |at: usize| answers[at]["result"]["structuredContent"]["hits"].as_array().unwrap().len();
     assert!(count(0) == 1 && count(1) >= 1 && count(2) == 0, "{answers:?}");
     // Equal bytes that are kept as they are belong to each project that wrote them.
     let binary = ["run", "--", "sh", "-c", "printf '\\377\\376'; head -c 9000000 /dev/zero"];

@@ -117,8 +117,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == request.name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| &*tool.name).collect();
-            let why = format!("unknown tool; the tools are {}", names.join(", "));
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(ErrorData::invalid_params(tools::instead(&request.name, &names), None));
         };
         let checked = CheckedArguments::check(&tool.input_schema, request.arguments.unwrap_or_default());
         let arguments = match checked {

@@ -146,11 +146,10 @@ async fn mask(
 
 /// Describes where a text is in a request, or why it is not.
 fn places(session: &Session, found: &FoundReport) -> String {
-    let unsearched =
-        "\nEarlier messages were not searched; `grep` with `session` and a longer text finds more.";
+    let unsearched = "\nEarlier messages were not searched; `search` with `exact`, `session` and a longer text finds more.";
     let unsearched = if found.more { unsearched } else { "" };
     if found.places.is_empty() {
-        let sources = "The text is neither in this session nor in its sources; `grep` looks in all sessions.";
+        let sources = "The text is neither in this session nor in its sources; `search` with `exact` looks in all sessions.";
         let given_up = "The search was given up before it found the text.";
         return if found.more { format!("{given_up}{unsearched}") } else { sources.to_owned() };
     }

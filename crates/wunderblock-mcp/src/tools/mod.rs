@@ -2,8 +2,9 @@
 
 mod agents;
 mod call;
+mod exact;
 mod explain;
-mod grep;
+mod filters;
 mod note;
 mod pin;
 mod read;
@@ -22,11 +23,20 @@ use crate::idle::CallKind;
 /// Name of the tool that runs commands.
 const RUN: &str = "run";
 
+/// Returns what to call instead of a tool that there was in the version before, or the tools that there are.
+pub(crate) fn instead(name: &str, names: &[&str]) -> String {
+    match name {
+        "grep" => "`grep` is a part of `search` now: give `query` and `exact`, which is `text` or `regex`"
+            .to_owned(),
+        _ => format!("unknown tool; the tools are {}", names.join(", ")),
+    }
+}
+
 /// Returns the kind of a call.
 pub(crate) fn kind(name: &str, arguments: &CheckedArguments) -> CallKind {
     match name {
         RUN => CallKind::Command,
-        "search" | "grep" => CallKind::Scan,
+        "search" => CallKind::Scan,
         "read" if arguments.text("query").is_some() => CallKind::Scan,
         "explain" => CallKind::Report,
         _ => CallKind::Quick,
@@ -44,7 +54,6 @@ pub(crate) async fn call(
         match name {
             "search" => search::call(&call).await,
             "read" => read::call(&call).await,
-            "grep" => grep::call(&call).await,
             "explain" => explain::call(&call).await,
             "agents" => agents::call(&call).await,
             "note" => note::call(&call).await,

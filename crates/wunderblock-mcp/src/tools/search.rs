@@ -1,28 +1,46 @@
-//! `search`: searches all sessions, best match first.
+//! `search`: searches sessions and documents, best match first, or an exact text.
 
 use super::call::ToolCall;
+use super::exact;
+use super::filters::Searched;
 use crate::answer::{ToolAnswer, ToolFailure, time};
 use crate::ledger::LedgerUse;
 use serde_json::{Value, json};
 use wunderblock::{Engine, SearchHit, SearchIn, SearchOptions, SearchOrder};
 use wunderblock_core::fence;
+use wunderblock_core::units::Tokens;
 
 /// Default maximum number of hits.
 const LIMIT: usize = 10;
+/// Maximum number of hits that fill a number of tokens.
+const MOST: usize = 200;
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
+    if arguments.text("exact").is_some() {
+        return exact::call(call).await;
+    }
     let engine = call.ledger.open(LedgerUse::Existing).await?;
-    let session = call.named_session(&engine).await?;
+    let searched = Searched::of(call, &engine).await?;
     let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
-    let limit = arguments.limit(LIMIT);
-    let deadline = call.deadline.clone();
+    let tokens = arguments.number("tokens").map(Tokens);
+    let limit = arguments.limit(if tokens.is_some() { MOST } else { LIMIT });
     let within = match arguments.text("in") {
         Some("sessions") => SearchIn::Sessions,
         Some("documents") => SearchIn::Documents,
         _ => SearchIn::Everything,
     };
-    let options = SearchOptions { within, session, order, limit, deadline, ..SearchOptions::default() };
+    let options = SearchOptions {
+        within,
+        session: searched.session.clone(),
+        sessions: searched.sessions.clone(),
+        events: searched.events.clone(),
+        order,
+        limit,
+        tokens,
+        deadline: call.deadline.clone(),
+        ..SearchOptions::default()
+    };
     let found = engine.recall().search(arguments.required("query"), &options).await?;
     let facts: Vec<Value> = found
         .hits
@@ -44,8 +62,8 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         .collect();
     let mut text = match found.hits.as_slice() {
         [] => {
-            let searched = call.ledger.searched(&engine).await?;
-            format!("Nothing was found.{searched} Use other words, or `grep` for an exact text.")
+            let nothing = searched.nothing(call, &engine).await?;
+            format!("{nothing} Use other words, or `exact` for an exact text.")
         }
         some => hits(&engine, some),
     };

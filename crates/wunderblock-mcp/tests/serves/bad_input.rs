@@ -93,7 +93,7 @@ fn text_that_imitates_a_fence_stays_inside_one() {
     let mut client = home.client();
     for (tool, arguments) in [
         ("search", json!({"query": "previous instructions"})),
-        ("grep", json!({"pattern": "previous instructions"})),
+        ("search", json!({"query": "previous instructions", "exact": "text"})),
         ("read", json!({"address": "new-session#5"})),
         ("explain", json!({"find": "previous instructions"})),
     ] {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
-use wunderblock::core::event::{EventSource, Fact, NewEvent, SessionOpened};
+use wunderblock::core::event::{EventSource, Fact, MessageAppended, NewEvent, SessionOpened};
 use wunderblock::core::id::{EventId, Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::Millis;
@@ -49,24 +49,32 @@ impl Home {
         home
     }
 
+    /// Adds a session of a project.
     pub(crate) fn add(&self, id: &str, (project, at): (&str, i64), said: &[(Role, &str)]) {
-        let engine = self.engine();
-        let session = engine.session_by_id(StreamId::new(id).unwrap());
         let scope = Scope { project: Some(project.to_owned()), ..Scope::default() };
         let opened = Fact::SessionOpened(SessionOpened { scope, ..SessionOpened::default() });
-        let event = |name: String, fact| NewEvent {
+        self.append(id, at, vec![(format!("{id}-open"), opened)]);
+        self.say(id, at, said);
+    }
+
+    /// Adds messages to a session.
+    pub(crate) fn say(&self, id: &str, at: i64, said: &[(Role, &str)]) {
+        let fact = |(number, (role, text)): (usize, &(Role, &str))| {
+            let message = Message::new(*role, vec![Part::text(*text)]);
+            (format!("{id}-{at}-{number}"), Fact::MessageAppended(MessageAppended { message }))
+        };
+        self.append(id, at, said.iter().enumerate().map(fact).collect());
+    }
+
+    fn append(&self, id: &str, at: i64, facts: Vec<(String, Fact)>) {
+        let event = |(name, fact)| NewEvent {
             id: EventId::new(name).unwrap(),
             at: Millis(at),
             source: EventSource::Live,
             fact,
         };
-        let mut events = vec![event(format!("{id}-open"), opened)];
-        for (number, (role, text)) in said.iter().enumerate() {
-            let message = Message::new(*role, vec![Part::text(*text)]);
-            let fact = Fact::MessageAppended(wunderblock::core::event::MessageAppended { message });
-            events.push(event(format!("{id}-{number}"), fact));
-        }
-        block_on(session.append(events)).unwrap();
+        let session = self.engine().session_by_id(StreamId::new(id).unwrap());
+        block_on(session.append(facts.into_iter().map(event).collect::<Vec<_>>())).unwrap();
     }
 
     pub(crate) fn engine(&self) -> Engine {

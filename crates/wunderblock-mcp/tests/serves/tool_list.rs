@@ -77,7 +77,9 @@ fn older_and_newer_clients_are_served() {
     assert!(listed["result"]["ttlMs"].is_number() && listed["result"]["cacheScope"].is_string(), "{listed}");
     let params = json!({"_meta": meta, "name": "note", "arguments": {"text": "from a newer client"}});
     assert_eq!(client.ask("tools/call", params)["result"]["isError"], false);
-    let lines = client
-        .ask("tools/call", json!({"_meta": meta, "name": "grep", "arguments": {"pattern": "note by newer"}}));
-    assert_eq!(lines["result"]["structuredContent"]["matches"].as_array().unwrap().len(), 1);
+    let lines = client.ask(
+        "tools/call",
+        json!({"_meta": meta, "name": "search", "arguments": {"query": "note by newer", "exact": "text"}}),
+    );
+    assert_eq!(lines["result"]["structuredContent"]["hits"].as_array().unwrap().len(), 1);
 }

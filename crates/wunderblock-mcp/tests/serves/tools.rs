@@ -1,13 +1,15 @@
 //! Every tool does what it says.
 
-use crate::scene::{Home, fenced, is_gone};
+use crate::scene::{Client, Home, fenced, is_gone};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use wunderblock::core::event::{Fact, UsageMeasured};
 use wunderblock::core::id::{Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
-use wunderblock::core::units::{Bytes, Seq};
-use wunderblock::{ContextOptions, Output, SavedNote, block_on, scope_at};
+use wunderblock::core::units::{Bytes, Seq, Tokens};
+use wunderblock::policy::Policies;
+use wunderblock::{CompactOptions, Compactor, ContextOptions, Output, SavedNote, block_on, scope_at};
 
 fn text(answer: &Value) -> &str {
     answer["text"].as_str().unwrap()
@@ -177,8 +179,8 @@ fn read_selects_by_a_query_and_by_a_place() {
     let mut client = home.client();
     let hit = client.done("read", json!({"address": "new-session#2-5", "query": "zlib"}));
     assert!(fenced(text(&hit)).contains("bundle it") && !text(&hit).contains("step 7 "));
-    let found = client.done("grep", json!({"pattern": "step 42 passed"}));
-    let address = found["matches"][0]["address"].as_str().unwrap();
+    let found = client.done("search", json!({"query": "step 42 passed", "exact": "text"}));
+    let address = found["hits"][0]["address"].as_str().unwrap();
     let message = client.done("read", json!({"address": address, "query": "step"}));
     assert!(text(&message).contains("step"), "{message}");
     let engine = home.engine();
@@ -228,24 +230,99 @@ fn read_shows_the_bytes_that_a_place_names() {
 }
 
 #[test]
-fn grep_finds_exact_text_newest_first_and_stops_at_the_limit() {
+fn search_finds_exact_text_newest_first_and_stops_at_the_limit() {
     let home = Home::with_sessions();
     let mut client = home.client();
-    let found =
-        client.done("grep", json!({"pattern": "^STEP 1[0-9] passed$", "regex": true, "ignore_case": true}));
-    assert_eq!((found["matches"].as_array().unwrap().len(), &found["more"]), (10, &json!(false)));
-    assert_eq!(found["matches"][0]["line"], 11);
-    let few = client.done("grep", json!({"pattern": "passed", "limit": 3}));
-    assert_eq!((few["matches"].as_array().unwrap().len(), &few["more"]), (3, &json!(true)));
-    assert!(text(&few).ends_with("raise `limit`, or use a longer pattern."));
-    assert!(text(&client.done("grep", json!({"pattern": "passéd"}))).starts_with("Nothing was found."));
+    let found = client.done("search", json!({"query": "(?i)^STEP 1[0-9] passed$", "exact": "regex"}));
+    assert_eq!((found["hits"].as_array().unwrap().len(), &found["more"]), (10, &json!(false)));
+    assert_eq!(found["hits"][0]["line"], 11);
+    let few = client.done("search", json!({"query": "passed", "exact": "text", "limit": 3}));
+    assert_eq!((few["hits"].as_array().unwrap().len(), &few["more"]), (3, &json!(true)));
+    assert!(text(&few).ends_with("raise `limit`, or use a longer text."));
+    assert!(
+        text(&client.done("search", json!({"query": "passéd", "exact": "text"})))
+            .starts_with("Nothing was found.")
+    );
     // Of a long match, only the beginning is shown.
     let long = [(Role::User, &*"x".repeat(100_000))];
     home.add("long", (&home.project().to_string_lossy(), 1_700_000_300_000), &long);
-    let found = client.done("grep", json!({"pattern": "x.*x", "regex": true, "session": "long"}));
+    let found = client.done("search", json!({"query": "x.*x", "exact": "regex", "session": "long"}));
     assert!(text(&found).contains("xxx") && text(&found).len() < 2_000, "{}", text(&found).len());
-    let wrong = client.fail("grep", json!({"pattern": "(", "regex": true}));
-    assert!(wrong.contains("leave `regex` out"), "{wrong}");
+    let wrong = client.fail("search", json!({"query": "(", "exact": "regex"}));
+    assert!(wrong.contains("give `exact` as `text`"), "{wrong}");
+    let wrong = client.fail("search", json!({"query": "passed", "exact": "text", "in": "documents"}));
+    assert!(wrong.contains("`exact` looks in sessions"), "{wrong}");
+    let gone = client.ask("tools/call", json!({"name": "grep", "arguments": {"pattern": "passed"}}));
+    let why = gone["error"]["message"].as_str().unwrap();
+    assert!(why.contains("a part of `search`") && why.contains("`exact`"), "{gone}");
+}
+
+#[test]
+fn search_has_filters_and_says_which_one_matches_nothing() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let count = |client: &mut Client, arguments: Value| {
+        client.done("search", arguments)["hits"].as_array().unwrap().len()
+    };
+    for exact in [None, Some("text")] {
+        let with = |name: &str, value: &str| json!({"query": "passed", "exact": exact, name: value});
+        assert!(count(&mut client, with("role", "user")) > 0);
+        assert_eq!(count(&mut client, with("role", "system")), 0);
+        assert!(count(&mut client, with("since", "2020-01-01")) > 0);
+        for (name, value, told) in [
+            ("agent", "nobody", "there is no session of the agent `nobody`"),
+            ("user", "an", "there is no session of the user `an`"),
+            ("run", "r", "there is no session of the run `r`"),
+            ("since", "2999-01-01", "there is no session with a message since `2999-01-01`"),
+        ] {
+            let none = client.done("search", with(name, value));
+            assert_eq!(none["hits"], json!([]));
+            assert!(text(&none).contains(told), "{none}");
+        }
+        let wrong = client.fail("search", with("since", "0000-00-00"));
+        assert!(wrong.contains("invalid time `0000-00-00`"), "{wrong}");
+    }
+    let few = client.done("search", json!({"query": "passed port step", "tokens": 60}));
+    let all = count(&mut client, json!({"query": "passed port step", "tokens": 4000}));
+    assert!(few["hits"].as_array().unwrap().len() < all);
+}
+
+#[test]
+fn read_describes_the_summaries_beneath_a_summary() {
+    let home = Home::empty();
+    let engine = home.engine();
+    let policy = "name = \"own\"\nextends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n";
+    let policy = Policies::embedded().parse(policy, "own.toml").unwrap().policy;
+    let options = ContextOptions { window: Some(Tokens(16_000)), ..ContextOptions::default() };
+    let options = CompactOptions::new(options, Compactor::new(Arc::new(policy)));
+    let session = engine.session_by_id(StreamId::new("long").unwrap());
+    for round in 0..6 {
+        let turns: Vec<String> = (0..12)
+            .map(|turn| format!("turn {round}.{turn} {}", "and more words of it ".repeat(80)))
+            .collect();
+        let said: Vec<(Role, &str)> = turns
+            .iter()
+            .enumerate()
+            .map(|(at, text)| (if at % 2 == 0 { Role::User } else { Role::Assistant }, text.as_str()))
+            .collect();
+        match round {
+            0 => home.add("long", (&home.project().to_string_lossy(), 0), &said),
+            _ => home.say("long", round, &said),
+        }
+        block_on(session.compact(&options)).unwrap();
+    }
+    let nodes = block_on(session.nodes(None)).unwrap();
+    let top = nodes.iter().max_by_key(|node| node.level).unwrap();
+    assert!(top.level > 0, "{nodes:?}");
+    let mut client = home.client();
+    let read = client.done("read", json!({"address": top.address}));
+    let tree = read["tree"].as_array().unwrap();
+    assert!(tree.len() > 1 && tree[0]["depth"] == 1, "{read}");
+    let below = client.done("read", json!({"address": tree[0]["address"]}));
+    assert!(
+        text(&read).contains(tree[0]["address"].as_str().unwrap()) && text(&below).contains("turn 0."),
+        "{below}"
+    );
 }
 
 #[test]
@@ -280,8 +357,8 @@ fn a_note_is_found_and_in_no_request() {
     let found = client.done("search", json!({"query": "zebra"}));
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
     assert!(text(&found).contains("note by model-5: zebra tests need root"), "{found}");
-    let lines = client.done("grep", json!({"pattern": "note by test client: unlabelled"}));
-    assert_eq!(lines["matches"].as_array().unwrap().len(), 1);
+    let lines = client.done("search", json!({"query": "note by test client: unlabelled", "exact": "text"}));
+    assert_eq!(lines["hits"].as_array().unwrap().len(), 1);
 
     let engine = home.engine();
     let session = engine.session_by_id(StreamId::new("new-session").unwrap());
@@ -341,8 +418,8 @@ fn run_keeps_the_whole_output_and_returns_a_reduction() {
     let line = client.done("read", json!({"address": format!("{handle}#L4711-4711")}));
     assert_eq!(fenced(text(&line)), "line 4710 is like all others\n");
     // The output is beside the current session, and no part of it.
-    let found = client.done("grep", json!({"pattern": "line 4710 is like all others"}));
-    assert_eq!(found["matches"][0]["session"], "new-session-outputs");
+    let found = client.done("search", json!({"query": "line 4710 is like all others", "exact": "text"}));
+    assert_eq!(found["hits"][0]["session"], "new-session-outputs");
     assert_eq!(client.done("explain", json!({}))["session"], "new-session");
     let short = client.done("run", json!({"command": "pwd"}));
     assert_eq!(fenced(text(&short)).trim_end(), home.project().canonicalize().unwrap().to_string_lossy());
@@ -363,7 +440,9 @@ fn run_ends_a_command_at_its_limit_and_when_it_is_cancelled() {
         std::thread::sleep(Duration::from_millis(10));
     }
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
-    let kept = || client.done("grep", json!({"pattern": "second"}))["matches"].as_array().unwrap().len();
+    let kept = || {
+        client.done("search", json!({"query": "second", "exact": "text"}))["hits"].as_array().unwrap().len()
+    };
     let mut kept = kept;
     while kept() < 2 {
         std::thread::sleep(Duration::from_millis(20));
@@ -382,8 +461,8 @@ fn a_line_of_bytes_is_found_and_read_without_its_secrets() {
     block_on(output.keep(&block_on(Output::session_for(&engine, None, Some(&home.project()))).unwrap()))
         .unwrap();
     let mut client = home.client();
-    let found = client.done("grep", json!({"pattern": "kestrel"}));
-    let address = found["matches"][0]["address"].as_str().unwrap();
+    let found = client.done("search", json!({"query": "kestrel", "exact": "text"}));
+    let address = found["hits"][0]["address"].as_str().unwrap();
     assert!(address.contains("#B8-") && text(&found).contains(address), "{found}");
     let hit = client.done("search", json!({"query": "kestrel"}));
     assert_eq!((&hit["hits"][0]["address"], &hit["cut"]), (&json!(address), &Value::Null));

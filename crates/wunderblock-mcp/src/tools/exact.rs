@@ -1,6 +1,7 @@
-//! `grep`: finds an exact text in the originals, newest first.
+//! `search` with `exact`: finds a text, or a regular expression, in the originals, newest first.
 
 use super::call::ToolCall;
+use super::filters::Searched;
 use crate::answer::{ToolAnswer, ToolFailure, time};
 use crate::ledger::LedgerUse;
 use serde_json::{Value, json};
@@ -15,12 +16,21 @@ const LINE: usize = 200;
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
+    if arguments.text("in") == Some("documents") {
+        let why = "`exact` looks in sessions; leave it out to search documents by their words";
+        return Err(ToolFailure::Door(why.to_owned()));
+    }
     let engine = call.ledger.open(LedgerUse::Existing).await?;
-    let session = call.named_session(&engine).await?;
-    let (regex, ignore_case) = (arguments.flag("regex"), arguments.flag("ignore_case"));
-    let deadline = call.deadline.clone();
-    let options =
-        GrepOptions { session, regex, ignore_case, deadline, masked: true, ..GrepOptions::default() };
+    let searched = Searched::of(call, &engine).await?;
+    let options = GrepOptions {
+        session: searched.session.clone(),
+        sessions: searched.sessions.clone(),
+        events: searched.events.clone(),
+        regex: arguments.text("exact") == Some("regex"),
+        deadline: call.deadline.clone(),
+        masked: true,
+        ..GrepOptions::default()
+    };
     let limit = arguments.limit(LIMIT);
     // A line may be as long as a message, so only what is shown of it is kept.
     let mut matches: Vec<(Value, String)> = Vec::new();
@@ -33,15 +43,15 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         matches.push((facts(&engine, &one), line(&engine, &one)));
         ControlFlow::Continue(())
     };
-    let stopped = engine.recall().grep(arguments.required("pattern"), &options, &mut found).await?;
+    let stopped = engine.recall().grep(arguments.required("query"), &options, &mut found).await?;
     let (facts, lines): (Vec<Value>, Vec<String>) = matches.into_iter().unzip();
     let mut text = if lines.is_empty() {
-        let searched = call.ledger.searched(&engine).await?;
-        format!("Nothing was found.{searched} `search` finds words in any form and order.")
+        let nothing = searched.nothing(call, &engine).await?;
+        format!("{nothing} Without `exact`, words are found in any form and order.")
     } else {
         let mut text = fence::data("matching lines of past sessions, newest first", &lines.join("\n"));
         if more {
-            text.push_str("\nThere are further matches; raise `limit`, or use a longer pattern.");
+            text.push_str("\nThere are further matches; raise `limit`, or use a longer text.");
         }
         text
     };
@@ -53,7 +63,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         ));
         address.to_string()
     });
-    let mut facts = json!({ "matches": facts, "more": more });
+    let mut facts = json!({ "hits": facts, "more": more });
     if let (Some(address), Some(facts)) = (stopped, facts.as_object_mut()) {
         facts.insert("stopped".to_owned(), address.into());
     }
