@@ -519,8 +519,9 @@ fn what_is_appended_and_what_a_command_writes_belong_to_the_folder_and_the_user(
     desk.write("config/wunderblock/config.toml", "[scope]\nuser = \"ann\"\n");
     run_in(&desk, "copy", &keep, "").exits(0);
     run_in(&desk, "pond", &["run", "--", "sh", "-c", "seq 1 4000; echo the zinniahidden"], "").exits(0);
-    let requests = ["zinniaappended", "zinniaprinted", "zinniahidden"]
-        .map(|word| ("tools/call", json!({ "name": "grep", "arguments": { "pattern": word } })));
+    let requests = ["zinniaappended", "zinniaprinted", "zinniahidden"].map(|word| {
+        ("tools/call", json!({ "name": "search", "arguments": { "query": word, "exact": "text" } }))
+    });
     let answers = talk(&desk, &[], &requests);
     let count = |at: usize| answers[at]["result"]["structuredContent"]["hits"].as_array().unwrap().len();
     assert!(count(0) == 1 && count(1) >= 1 && count(2) == 0, "{answers:?}");
