@@ -196,6 +196,20 @@ pub(crate) enum Command {
     Man,
 }
 
+impl Command {
+    /// Returns the user whom the command names.
+    pub(crate) fn user(&self) -> Option<&str> {
+        match self {
+            Self::Import(wanted) => wanted.user.as_deref(),
+            Self::Append(wanted) => wanted.user.as_deref(),
+            Self::Index(wanted) => wanted.user.as_deref(),
+            #[cfg(feature = "mcp")]
+            Self::Mcp(wanted) => wanted.user.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock help context     a command's options and examples

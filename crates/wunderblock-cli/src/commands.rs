@@ -6,7 +6,7 @@ mod looking;
 mod recording;
 mod requests;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Global};
 use crate::commands::requests::visibility;
 use crate::help;
 use crate::output::exit::Exit;
@@ -14,44 +14,45 @@ use crate::resolve::fallback::settings_or_defaults;
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::Visibility;
-use wunderblock_settings::Settings;
+use wunderblock_settings::{Overrides, Settings};
+
+/// Runs a command that knows no settings, so that invalid ones cannot stop it. Returns `None` for the other commands.
+fn without_settings(global: &Global, command: &Command) -> Option<Exit> {
+    match command {
+        Command::Help(wanted) => Some(help::run(wanted.topic.as_deref())),
+        Command::Completions(wanted) => {
+            let mut script = Vec::new();
+            clap_complete::generate(wanted.shell, &mut help::listed(), "wunderblock", &mut script);
+            Some(written(&script))
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            let rendered = clap_mangen::Man::new(help::listed()).render(&mut page);
+            Some(rendered.map_err(Into::into).and_then(|()| written(&page)))
+        }
+        Command::Hook(wanted) => Some(Ok(agents::hook::run(global, wanted))),
+        Command::OnTerminal(wanted) => Some(agents::run::on_terminal(&wanted.command)),
+        #[cfg(target_os = "linux")]
+        Command::Guarded(wanted) => Some(agents::run::guarded(global, wanted)),
+        _ => None,
+    }
+}
 
 /// Runs the command that was given.
 pub(crate) async fn run(args: Args) -> Exit {
     let global = &args.global;
-    match &args.command {
-        Command::Help(wanted) => return help::run(wanted.topic.as_deref()),
-        Command::Completions(wanted) => {
-            let mut script = Vec::new();
-            clap_complete::generate(wanted.shell, &mut help::listed(), "wunderblock", &mut script);
-            return written(&script);
-        }
-        Command::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(help::listed()).render(&mut page)?;
-            return written(&page);
-        }
-        // These commands are handled before the settings are read, so that invalid settings cannot stop them.
-        Command::Hook(wanted) => return Ok(agents::hook::run(global, wanted)),
-        Command::OnTerminal(wanted) => return agents::run::on_terminal(&wanted.command),
-        #[cfg(target_os = "linux")]
-        Command::Guarded(wanted) => return agents::run::guarded(global, wanted),
-        Command::Run(wanted) => {
-            return agents::run::run(global, &settings_or_defaults(global)?, wanted).await;
-        }
-        _ => {}
+    if let Some(done) = without_settings(global, &args.command) {
+        return done;
     }
-    let settings = Settings::read(&global.overrides())?;
+    if let Command::Run(wanted) = &args.command {
+        return agents::run::run(global, &settings_or_defaults(global)?, wanted).await;
+    }
+    let user = args.command.user().map(str::to_owned);
+    let settings = Settings::read(&Overrides { user, ..global.overrides() })?;
     match args.command {
-        Command::Import(wanted) => {
-            recording::import::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
-        }
-        Command::Append(wanted) => {
-            recording::append::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
-        }
-        Command::Index(wanted) => {
-            recording::index::run(global, &settings.of_user(wanted.user.as_deref())?, &wanted).await
-        }
+        Command::Import(wanted) => recording::import::run(global, &settings, &wanted).await,
+        Command::Append(wanted) => recording::append::run(global, &settings, &wanted).await,
+        Command::Index(wanted) => recording::index::run(global, &settings, &wanted).await,
         Command::Unindex(wanted) => recording::unindex::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => looking::sessions::run(global, &settings, &wanted).await,
         Command::Init(wanted) => agents::init::run(global, &wanted),
@@ -81,7 +82,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Expand(wanted) => looking::expand::run(global, &settings, &wanted).await,
         Command::Reduce(wanted) => agents::reduce::run(global, &settings, &wanted).await,
         #[cfg(feature = "mcp")]
-        Command::Mcp(wanted) => agents::mcp::run(&settings.of_user(wanted.user.as_deref())?, &wanted),
+        Command::Mcp(wanted) => agents::mcp::run(&settings, &wanted),
         Command::Doctor(wanted) => keeping::doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => keeping::backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => keeping::restore::run(global, &settings, &wanted).await,

@@ -122,17 +122,6 @@ impl Settings {
         Box::pin(async move { Engine::open_with(&db, access, config).await })
     }
 
-    /// Returns the same settings for another user, if one is named.
-    ///
-    /// # Errors
-    /// Fails if the name is invalid.
-    pub fn of_user(mut self, name: Option<&str>) -> Result<Self, SettingsError> {
-        if let Some(name) = name {
-            self.config.user = Some(user(name.to_owned())?);
-        }
-        Ok(self)
-    }
-
     /// Opens the engine for a program that writes.
     ///
     /// # Errors

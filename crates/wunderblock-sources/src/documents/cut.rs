@@ -171,7 +171,7 @@ impl<'t> Cutter<'t> {
         lines.drain(..lines.iter().position(|line| !is_empty(line)).unwrap_or(0));
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
         let mut defined = lines.iter().filter_map(|line| self.definition(self.part(line.span.clone())));
-        let (begins, latest) = (defined.next(), defined.last());
+        let (begins, latest) = (defined.next(), defined.next_back());
         if let Some(begins) = &begins {
             self.headings = vec![(1, begins.clone())];
         }

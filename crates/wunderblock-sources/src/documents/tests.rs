@@ -7,8 +7,11 @@ fn text(name: &str, content: impl AsRef<[u8]>) -> DocumentText {
     text_of(Path::new(name), content.as_ref()).unwrap_or_else(|error| panic!("{name} {error}"))
 }
 
-/// The headings, the lines and the first line of each section.
-fn outline(document: &DocumentText) -> Vec<(String, Option<(u64, u64)>, &str)> {
+/// Headings, lines and first line of a section.
+type Outlined<'d> = (String, Option<(u64, u64)>, &'d str);
+
+/// Returns the outline of a document.
+fn outline(document: &DocumentText) -> Vec<Outlined<'_>> {
     let first = |section: &'_ SectionText| section.headings.join(" › ");
     let row = |section| (first(section), section.lines, section.text.lines().next().unwrap_or_default());
     document.sections.iter().map(row).collect()

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::Role;
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::{
     Answer, EventFilter, HandleTarget, KnownEvent, Marked, PackedBlob, Query, Reach, ReadOrder, Selected,
     StoreError, StoredEvent, StreamFilter, StreamKind, StreamNo, Stretch, TenantNo, UsageRow, codec,
@@ -31,7 +31,10 @@ impl LedgerTables {
                 Answer::Lineage(self.lineage(self.must_find(tenant, &stream)?))
             }
             Query::OfKinds { tenant, of, kinds, since } => {
-                Answer::Events(self.of_kinds(reach, tenant, of, &kinds, since))
+                let places = self.places_of_kinds(reach, tenant, of, &kinds);
+                let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
+                let events = events.filter(|event| since.is_none_or(|since| event.at >= since));
+                Answer::Events(events.cloned().collect())
             }
             Query::PlacesOfKinds { tenant, of, kinds } => {
                 Answer::Holders(self.places_of_kinds(reach, tenant, of, &kinds))
@@ -46,6 +49,39 @@ impl LedgerTables {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Tallies(seqs.into_iter().map(|seq| self.tally(&lineage, seq)).collect())
             }
+            query @ (Query::Blobs { .. }
+            | Query::BodiesOf { .. }
+            | Query::Resolve { .. }
+            | Query::Handles { .. }
+            | Query::Holders { .. }) => self.of_handles(reach, query)?,
+            query @ (Query::Source { .. }
+            | Query::SourcesOf { .. }
+            | Query::ReadFrom { .. }
+            | Query::Sources { .. }
+            | Query::Chunks { .. }) => self.of_sources(reach, query),
+            Query::Records { tenant, records } => {
+                Answer::Places(records.into_iter().map(|record| self.places(reach, tenant, record)).collect())
+            }
+            Query::Ids { tenant, stream, ids } => {
+                let lineage = self.lineage(self.must_find(tenant, &stream)?);
+                Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
+            }
+            Query::Erasures { tenant, sessions } => Answer::Erasures(self.erasures(tenant, sessions)),
+            Query::Erased { tenant, names } => Answer::Erasures(self.erased(tenant, &names)),
+            Query::Usage { tenant, filter } => Answer::Usage(self.usage(reach, tenant, filter)),
+            Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
+            Query::Epoch { tenant } => Answer::Epoch(self.epoch(tenant)),
+            Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, from, to)?),
+            query @ (Query::Counts { .. }
+            | Query::Segments { .. }
+            | Query::Blocks { .. }
+            | Query::SegmentBlocks { .. }) => self.derived(reach, query),
+        })
+    }
+
+    /// Answers a query about bodies and handles.
+    fn of_handles(&self, reach: &Reach, query: Query) -> Result<Answer, StoreError> {
+        Ok(match query {
             Query::Blobs { tenant, handles } => {
                 let blob = |handle| {
                     self.blobs
@@ -69,28 +105,7 @@ impl LedgerTables {
                 let refs = refs.filter(|(no, _)| self.is_seen(reach, of, *no));
                 Answer::Holders(refs.take(size(limit)).collect())
             }
-            query @ (Query::Source { .. }
-            | Query::SourcesOf { .. }
-            | Query::ReadFrom { .. }
-            | Query::Sources { .. }
-            | Query::Chunks { .. }) => self.of_sources(reach, query),
-            Query::Records { tenant, records } => {
-                Answer::Places(records.into_iter().map(|record| self.places(reach, tenant, record)).collect())
-            }
-            Query::Ids { tenant, stream, ids } => {
-                let lineage = self.lineage(self.must_find(tenant, &stream)?);
-                Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
-            }
-            Query::Erasures { tenant, sessions } => Answer::Erasures(self.erasures(tenant, sessions)),
-            Query::Erased { tenant, names } => Answer::Erasures(self.erased(tenant, &names)),
-            Query::Usage { tenant, filter } => Answer::Usage(self.usage(reach, tenant, filter)),
-            Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
-            Query::Epoch { tenant } => Answer::Epoch(self.epoch(tenant)),
-            Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, from, to)?),
-            query @ (Query::Counts { .. }
-            | Query::Segments { .. }
-            | Query::Blocks { .. }
-            | Query::SegmentBlocks { .. }) => self.derived(reach, query),
+            other => self.answer(reach, other)?,
         })
     }
 
@@ -194,19 +209,6 @@ impl LedgerTables {
         }
         rows.sort_by_key(|row| (row.stream, row.seq));
         rows
-    }
-
-    fn of_kinds(
-        &self,
-        reach: &Reach,
-        tenant: TenantNo,
-        of: StreamKind,
-        kinds: &[&'static str],
-        since: Option<Millis>,
-    ) -> Vec<StoredEvent> {
-        let places = self.places_of_kinds(reach, tenant, of, kinds);
-        let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
-        events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
     }
 
     fn places_of_kinds(

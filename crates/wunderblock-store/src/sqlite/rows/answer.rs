@@ -23,9 +23,11 @@ fn within(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, Store
         QuerySubject::Source(source) => source::is_visible(db, reach, source)?,
         QuerySubject::Selected | QuerySubject::Shared => true,
     };
-    if !is_visible {
-        return query.unseen();
-    }
+    if is_visible { seen(db, reach, query) } else { query.unseen() }
+}
+
+/// Answers a query whose subject is in reach.
+fn seen(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, StoreError> {
     Ok(match query {
         Query::Within { reach: inner, query } => within(db, &reach.within(inner), query)?,
         Query::Tenant { name } => Answer::Tenant(read::tenant(db, name)?),
@@ -60,18 +62,6 @@ fn within(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, Store
         }
         Query::Handles { .. } => Answer::Handles(read::handles(db, reach, query)?),
         Query::Holders { .. } => Answer::Holders(read::holders(db, reach, query)?),
-        Query::Source { tenant, by, revision } => {
-            Answer::Source(source::info(db, reach, *tenant, by, *revision)?.map(Box::new))
-        }
-        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
-        Query::ReadFrom { tenant, source, revision } => {
-            Answer::Streams(streams::read_from(db, reach, *tenant, *source, *revision)?)
-        }
-        Query::Sources { tenant, filter } => Answer::Sources(source::listed(db, reach, *tenant, filter)?),
-        Query::Chunks { source, revision, from, to, limit } => {
-            let revision = Revision { source: *source, no: *revision };
-            Answer::Chunks(source::chunks(db, revision, *from..*to, *limit)?)
-        }
         Query::Records { tenant, records } => {
             Answer::Places(each(records, |record| read::places(db, reach, *tenant, *record))?)
         }
@@ -87,6 +77,11 @@ fn within(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, Store
         Query::Epoch { tenant } => Answer::Epoch(basis::epoch(db, *tenant)?),
         Query::Erased { tenant, names } => Answer::Erasures(erased(db, *tenant, names)?),
         Query::Lost { since, stream, from, to } => Answer::Lost(basis::lost(db, *since, stream, *from, *to)?),
+        query @ (Query::Source { .. }
+        | Query::SourcesOf { .. }
+        | Query::ReadFrom { .. }
+        | Query::Sources { .. }
+        | Query::Chunks { .. }) => of_sources(db, reach, query)?,
         query @ (Query::Counts { .. }
         | Query::Tallies { .. }
         | Query::Unsettled { .. }
@@ -94,6 +89,25 @@ fn within(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, Store
         | Query::Segments { .. }
         | Query::Blocks { .. }
         | Query::SegmentBlocks { .. }) => derived(db, reach, query)?,
+    })
+}
+
+/// Answers a query about imported bytes.
+fn of_sources(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Source { tenant, by, revision } => {
+            Answer::Source(source::info(db, reach, *tenant, by, *revision)?.map(Box::new))
+        }
+        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
+        Query::ReadFrom { tenant, source, revision } => {
+            Answer::Streams(streams::read_from(db, reach, *tenant, *source, *revision)?)
+        }
+        Query::Sources { tenant, filter } => Answer::Sources(source::listed(db, reach, *tenant, filter)?),
+        Query::Chunks { source, revision, from, to, limit } => {
+            let revision = Revision { source: *source, no: *revision };
+            Answer::Chunks(source::chunks(db, revision, *from..*to, *limit)?)
+        }
+        _ => return Err(StoreError::Damaged("a query of another kind".to_owned())),
     })
 }
 
