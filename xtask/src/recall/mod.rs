@@ -1,5 +1,6 @@
 //! Measures recall: on prompts over histories, and for questions whose evidence is known.
 
+mod asked;
 mod fit;
 mod measure;
 mod prompts;
@@ -32,6 +33,13 @@ pub(crate) enum RecallChore {
         #[arg(long)]
         arms: bool,
     },
+    /// Where the answers to questions of a person are among the hits of a search in the sessions of a folder
+    Asked {
+        /// The questions
+        #[arg(long, default_value = "fixtures/recall/asked.toml")]
+        questions: PathBuf,
+        sessions: PathBuf,
+    },
     /// Fit the weights of one profile on files in LoCoMo's shape
     Fit {
         #[arg(required = true)]
@@ -49,6 +57,7 @@ pub(crate) fn run(chore: &RecallChore) -> ChoreResult<String> {
             let left_out = if *arms { &Arm::ALL[..] } else { &[] };
             measure::report(&sets::read(paths, *half)?, &Profiles::FITTED, left_out)
         }
+        RecallChore::Asked { questions, sessions } => asked::table(questions, sessions),
         RecallChore::Fit { paths, half } => fit::fit(&sets::read(paths, *half)?),
     }
 }

@@ -129,18 +129,25 @@ fn project(path: &Path) -> ChoreResult<Project> {
     let folder = tempfile::tempdir()?;
     let engine = block_on(Engine::open(folder.path().join("ledger.db")))?;
     let (mut order, mut prompts) = (HashMap::new(), Vec::new());
+    for id in imported(&engine, path)? {
+        let at = order.len();
+        prompts.extend(typed_in(&engine, &id)?.into_iter().map(|prompt| (at, prompt)));
+        order.insert(id, at);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Project { name, engine, order, prompts, _folder: folder })
+}
+
+/// Imports a file, or the files of a folder, and indexes them. Returns the sessions.
+pub(super) fn imported(engine: &Engine, path: &Path) -> ChoreResult<Vec<StreamId>> {
+    let mut sessions = Vec::new();
     for file in files(path)? {
         // A file that is not a transcript is passed over.
         let Ok(done) = block_on(engine.import(&file, None, &mut |_, _| {})) else { continue };
-        for id in done.sessions {
-            let at = order.len();
-            prompts.extend(typed_in(&engine, &id)?.into_iter().map(|prompt| (at, prompt)));
-            order.insert(id, at);
-        }
+        sessions.extend(done.sessions);
     }
     block_on(engine.maintenance().catch_up(&mut |_| {}))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Project { name, engine, order, prompts, _folder: folder })
+    Ok(sessions)
 }
 
 /// Returns what a user typed in a session.
