@@ -7,22 +7,41 @@ use std::borrow::Cow;
 /// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
 const SNIPPET: usize = 120;
 
-/// Returns the text around the first match, with secrets redacted. Secrets are looked for only around it; the whole
-/// texts are redacted if the word occurs only in what stands in place of a secret.
+/// Maximum number of bytes of a text that are redacted to find a word in what replaces a secret.
+const REPLACED: usize = 64 << 10;
+/// Number of characters at the beginning of a word that other forms of it have.
+const STEM: usize = 4;
+
+/// Returns the text around the first match, with secrets redacted. A word that does not occur as it was asked for may
+/// occur in another form, or only in what replaces a secret. Of a long text, only the shown part is redacted.
 pub(super) fn snippet(engine: &Engine, texts: &[&str], matched: &[Box<str>]) -> String {
-    let first = matched.first().map(|word| word.trim_matches(['+', '"']).to_lowercase()).unwrap_or_default();
-    let around = |text: &&'_ str| {
-        let at = find_folded(text, &first)?;
-        let from = text.floor_char_boundary(at.saturating_sub(AROUND));
-        let part = redacted(engine, text.get(from..text.ceil_char_boundary(at + AROUND))?);
-        Some((find_folded(&part, &first)?, part.into_owned()))
+    let words: Vec<String> =
+        matched.iter().map(|word| word.trim_matches(['+', '"']).to_lowercase()).collect();
+    let around = |word: &str| {
+        texts.iter().find_map(|text| {
+            let at = find_folded(text, word)?;
+            let from = text.floor_char_boundary(at.saturating_sub(AROUND));
+            let part = redacted(engine, text.get(from..text.ceil_char_boundary(at + AROUND))?);
+            Some((find_folded(&part, word)?, part.into_owned()))
+        })
     };
-    let whole = |text: &&'_ str| {
-        let text = redacted(engine, text);
-        Some((find_folded(&text, &first)?, text.into_owned()))
+    let replaced = |word: &String| {
+        texts.iter().find_map(|text| {
+            let part = text.get(..text.floor_char_boundary(REPLACED))?;
+            let shown = redacted(engine, part);
+            let at = find_folded(&shown, word)?;
+            // A secret at the end of a part may be cut, and is not recognised then.
+            let is_safe = part.len() == text.len() || at + AROUND < shown.len();
+            is_safe.then(|| (at, shown.into_owned()))
+        })
     };
-    let place = texts.iter().find_map(around).or_else(|| texts.iter().find_map(whole));
-    let beginning = || Some((0, redacted(engine, texts.first()?).into_owned()));
+    let form = |word: &String| around(word.get(..word.char_indices().nth(STEM)?.0)?);
+    let beginning = || {
+        let text = texts.first()?;
+        Some((0, redacted(engine, text.get(..text.floor_char_boundary(AROUND))?).into_owned()))
+    };
+    let place = words.iter().find_map(|word| around(word));
+    let place = place.or_else(|| words.first().and_then(replaced)).or_else(|| words.iter().find_map(form));
     place.or_else(beginning).map(|(at, text)| excerpt(&text, at)).unwrap_or_default()
 }
 
