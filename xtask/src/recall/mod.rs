@@ -8,6 +8,7 @@ mod sets;
 
 use crate::program::ChoreResult;
 use clap::Subcommand;
+use searched::Ranking;
 use std::path::PathBuf;
 use wunderblock_index::{Arm, Profiles};
 
@@ -31,6 +32,8 @@ pub(crate) enum RecallChore {
         /// Leave out each arm in turn
         #[arg(long)]
         arms: bool,
+        #[arg(long)]
+        without: Option<LeftOut>,
     },
     /// Fit the weights of one profile on files in LoCoMo's shape
     Fit {
@@ -38,17 +41,30 @@ pub(crate) enum RecallChore {
         paths: Vec<PathBuf>,
         #[arg(long)]
         half: Option<sets::Half>,
+        #[arg(long)]
+        without: Option<LeftOut>,
     },
+}
+
+/// Part of the ranking that is left out.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LeftOut {
+    /// Vectors
+    Meaning,
 }
 
 /// Returns Markdown tables.
 pub(crate) fn run(chore: &RecallChore) -> ChoreResult<String> {
     match chore {
         RecallChore::Prompts { paths } => prompts::table(paths),
-        RecallChore::Report { paths, half, arms } => {
+        RecallChore::Report { paths, half, arms, without } => {
             let left_out = if *arms { &Arm::ALL[..] } else { &[] };
-            measure::report(&sets::read(paths, *half)?, &Profiles::FITTED, left_out)
+            measure::report(&sets::read(paths, *half)?, &ranking(*without), left_out)
         }
-        RecallChore::Fit { paths, half } => fit::fit(&sets::read(paths, *half)?),
+        RecallChore::Fit { paths, half, without } => fit::fit(&sets::read(paths, *half)?, &ranking(*without)),
     }
+}
+
+fn ranking(without: Option<LeftOut>) -> Ranking {
+    Ranking { profiles: Profiles::FITTED, by_meaning: without.is_none() }
 }

@@ -2,7 +2,7 @@
 //! is missed. Texts that are kept as bytes are not indexed, and are always scanned.
 //!
 //! ```text
-//! options ─► ground: scope, segments, streams behind ─► arms: index, waiting, kept ─► fusion ─► resolve ─► hits
+//! options ─► ground: scope, segments, streams behind ─► arms: index, waiting, kept, meaning ─► fusion ─► resolve ─► hits
 //! ```
 
 mod fusion;
@@ -10,6 +10,7 @@ mod ground;
 mod hit;
 mod kept;
 mod kept_scan;
+mod meaning;
 mod options;
 mod resolve;
 mod snippet;
@@ -34,7 +35,7 @@ use snippet::snippet;
 use std::collections::HashSet;
 use wunderblock_core::units::Tokens;
 use wunderblock_index::Question;
-use wunderblock_store::StoreError;
+use wunderblock_store::{DerivedTable, StoreError};
 
 /// Maximum number of messages with the words that are checked for the phrases and the filter, unless more hits are
 /// wanted. It bounds the memory of a search.
@@ -57,14 +58,13 @@ pub(crate) async fn search(
     let question = if options.free_text { Question::from_text(query) } else { Question::parse(query) };
     let question = question.map_err(|error| Error::Query(error.to_string()))?;
     let ground = Ground::find(engine, options).await?;
-    if ground.is_far_behind() {
+    if ground.is_far_behind(DerivedTable::Words) {
         if options.brief {
             return Ok(SearchResult { hits: Vec::new(), scanned: 0, cut: None });
         }
         catch_up_briefly(engine, true).await?;
     }
-    let is_word = query.split_whitespace().nth(1).is_none();
-    let task = Task { engine, question: &question, is_word, options };
+    let task = Task::new(engine, query, &question, options);
     // A segment may be joined with others after its header has been read but before its blocks have been read. The failed
     // read is then retried.
     for _ in 1..SEARCH_RETRIES {
