@@ -23,7 +23,7 @@ const STEPS: [i16; 6] = [-4, -2, -1, 1, 2, 4];
 struct Candidates(Vec<(ArmValues, bool)>);
 
 /// Returns the fitted weights, with those from which the fit began.
-pub(super) fn fit(records: &[Record], by: &Ranking) -> ChoreResult<String> {
+pub(super) fn fit(records: &[Record], by: &Ranking, arms: &[Arm]) -> ChoreResult<String> {
     let mut questions = Vec::new();
     let mut is_chat = false;
     for record in records {
@@ -42,7 +42,7 @@ pub(super) fn fit(records: &[Record], by: &Ranking) -> ChoreResult<String> {
     let mut out = format!("{} questions, {best:.4}\n\n", questions.len());
     loop {
         let before = best;
-        for arm in Arm::ALL {
+        for arm in arms.iter().copied() {
             for step in STEPS {
                 let mut other = weights;
                 other.set(arm, (weights.of(arm) + step).clamp(-MAX_WEIGHT, MAX_WEIGHT));

@@ -43,6 +43,9 @@ pub(crate) enum RecallChore {
         half: Option<sets::Half>,
         #[arg(long)]
         without: Option<LeftOut>,
+        /// Fit only these arms, by name
+        #[arg(long = "arm")]
+        arms: Vec<String>,
     },
 }
 
@@ -61,7 +64,11 @@ pub(crate) fn run(chore: &RecallChore) -> ChoreResult<String> {
             let left_out = if *arms { &Arm::ALL[..] } else { &[] };
             measure::report(&sets::read(paths, *half)?, &ranking(*without), left_out)
         }
-        RecallChore::Fit { paths, half, without } => fit::fit(&sets::read(paths, *half)?, &ranking(*without)),
+        RecallChore::Fit { paths, half, without, arms } => {
+            let is_fitted = |arm: &Arm| arms.is_empty() || arms.iter().any(|name| name == arm.name());
+            let fitted: Vec<Arm> = Arm::ALL.into_iter().filter(is_fitted).collect();
+            fit::fit(&sets::read(paths, *half)?, &ranking(*without), &fitted)
+        }
     }
 }
 
