@@ -50,7 +50,8 @@ pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreRes
     for (meaning, name) in [(true, "by meaning too"), (false, "by words")] {
         let options = SearchOptions { meaning, ..SearchOptions::default() };
         let (first, times) = searches(&open(path)?, QUESTION, &options)?;
-        let figure = |what: &str, value| Figure::millis(events, &format!("search: a question {name}, {what}"), value);
+        let figure =
+            |what: &str, value| Figure::millis(events, &format!("search: a question {name}, {what}"), value);
         figures.push(figure("p50", times.percentile(50)));
         figures.push(figure("p95", times.percentile(95)));
         figures.push(figure("ledger just opened", first).at_most(200.0));

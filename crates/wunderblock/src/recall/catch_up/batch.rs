@@ -1,7 +1,6 @@
 //! A batch of background work: its input, and the results of the threads.
 
-use super::embed;
-use super::join::packed_words;
+use super::pack::{finish_vectors, packed_words};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
@@ -202,7 +201,7 @@ impl Load {
         if !of_vectors.is_empty() {
             done.segments.push((
                 DerivedTable::Vectors,
-                Some(embed::finish(vectors, &of_vectors)?),
+                Some(finish_vectors(vectors, &of_vectors)?),
                 of_vectors,
             ));
         }

@@ -3,15 +3,15 @@
 //! Several threads join ranges of terms. Memory holds the blocks of the ranges in progress, and the part that is
 //! already joined.
 
-use super::embed;
 use super::extent::Extent;
+use super::pack::{self, packed_vectors, packed_words};
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::query_batch::QueryBatch;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
+use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, join_vectors};
 use wunderblock_store::{
     Answer, Commit, DerivedTable, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write,
 };
@@ -42,11 +42,7 @@ async fn join_segments_of(engine: &Engine, table: DerivedTable, extent: Extent) 
             })
             .collect();
         let mut joined = false;
-        let jobs = match table {
-            DerivedTable::Vectors => embed::joins(&infos, &metas),
-            _ => propose_merges(&metas),
-        };
-        for MergeJob { ids } in jobs {
+        for MergeJob { ids } in pack::joins(table, &infos, &metas) {
             let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
             let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
             // A search joins only small segments, because a person waits for it.
@@ -54,7 +50,7 @@ async fn join_segments_of(engine: &Engine, table: DerivedTable, extent: Extent) 
                 return Ok(());
             }
             let joined_parts = match table {
-                DerivedTable::Vectors => embed::join_parts(engine, &parts).await?,
+                DerivedTable::Vectors => join_vector_parts(engine, &parts).await?,
                 _ => join_parts(engine, &parts).await?.map(packed_words).transpose()?,
             };
             if let Some(segment) = joined_parts {
@@ -156,8 +152,12 @@ pub(super) async fn swap_segments(
     }
 }
 
-/// Returns a segment of words in its stored form.
-pub(crate) fn packed_words(segment: Segment) -> Result<PackedSegment, Error> {
-    let docs = Header::decode(&segment.header)?.len() as u64;
-    Ok(PackedSegment { docs, header: segment.header, blocks: segment.blocks })
+/// Joins segments of vectors into one. Returns `None` if another process has changed the segments in the meantime.
+async fn join_vector_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<PackedSegment>, Error> {
+    let mut segments = Vec::with_capacity(parts.len());
+    for info in parts {
+        segments.push(read_segment(engine, info.id, info.header.clone()).await?);
+    }
+    // The blocks that another process has just replaced do not match their headers.
+    join_vectors(&segments, |_| false).ok().map(packed_vectors).transpose()
 }

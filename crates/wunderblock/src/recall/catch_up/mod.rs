@@ -10,14 +10,16 @@
 //! number of threads, not on the length of a session.
 
 mod batch;
-mod embed;
 mod extent;
 pub(crate) mod join;
+mod pack;
+mod renew;
 
 use batch::{Batch, Done, load_bodies, read_batch};
-pub(crate) use embed::{is_current, packed_vectors};
+
 pub(crate) use extent::Extent;
 use join::join_segments;
+pub(crate) use pack::{is_current, packed_vectors, packed_words};
 
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
@@ -53,7 +55,7 @@ pub(crate) async fn catch_up(
     }
     engine.known.vectors.give_back(engine.now());
     join_segments(engine, extent).await?;
-    embed::renew(engine, extent).await
+    renew::renew(engine, extent).await
 }
 
 /// Indexes waiting messages, and then counts their tokens if `counting` is true and there is time left, for at most

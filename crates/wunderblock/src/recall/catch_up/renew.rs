@@ -1,70 +1,22 @@
-//! Vectors of passages, as a derived table: segments are finished and joined here, and those of another model are made
-//! again.
+//! Vectors of other models are made again in the background.
 //!
-//! A segment knows its model, and the events from which it was made. Vectors of another model are not comparable with
+//! A segment of vectors says which model made it, and from which events. Vectors of another model are not comparable with
 //! those of a question, so a search passes over them; they are replaced one segment at a time, by one that covers the
 //! same events.
 
 use super::batch::{Batch, load_bodies, read_batch};
 use super::extent::Extent;
-use super::join::{read_segment, segment_infos, swap_segments};
+use super::join::{segment_infos, swap_segments};
+use super::pack::{is_current, packed_vectors};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::session::PageLimit;
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
-use wunderblock_embed::{DIMENSIONS, Table};
-use wunderblock_index::{
-    EventRange, MergeJob, Segment, SegmentMeta, VectorBuilder, VectorHeader, join_vectors, propose_merges,
-};
-use wunderblock_store::{
-    Answer, DerivedTable, PackedSegment, Query, SegmentInfo, SegmentReach, StreamInfo, StreamNo,
-};
+use wunderblock_index::{Segment, VectorHeader, join_vectors};
+use wunderblock_store::{Answer, DerivedTable, PackedSegment, Query, StreamInfo, StreamNo};
 
 const VECTORS: DerivedTable = DerivedTable::Vectors;
-
-/// Returns whether the vectors of a segment are comparable with those that this program makes.
-pub(crate) fn is_current(header: &VectorHeader) -> bool {
-    header.model() == Table::embedded().model() && header.dimensions() == DIMENSIONS
-}
-
-/// Builds the segment of the vectors that were made of ranges of events.
-pub(super) fn finish(mut vectors: VectorBuilder, reaches: &[SegmentReach]) -> Result<PackedSegment, Error> {
-    for SegmentReach { stream, after, through } in reaches {
-        vectors.cover(EventRange { stream: stream.0, after: after.0, through: through.0 });
-    }
-    packed_vectors(vectors.finish()?)
-}
-
-/// Returns a segment of vectors in its stored form.
-pub(crate) fn packed_vectors(segment: Segment) -> Result<PackedSegment, Error> {
-    let docs = VectorHeader::decode(&segment.header)?.keys().len() as u64;
-    Ok(PackedSegment { docs, header: segment.header, blocks: segment.blocks })
-}
-
-/// Returns the joins of neighbours with the same model. A damaged segment is joined with none.
-pub(super) fn joins(infos: &[SegmentInfo], metas: &[SegmentMeta]) -> Vec<MergeJob> {
-    let models = infos.iter().map(|info| {
-        let header = VectorHeader::decode(&info.header).ok()?;
-        Some((header.model().to_owned(), header.dimensions()))
-    });
-    let known: Vec<_> = models.zip(metas.iter().copied()).collect();
-    let runs = known.chunk_by(|(a, _), (b, _)| a == b && a.is_some());
-    runs.flat_map(|run| propose_merges(&run.iter().map(|(_, meta)| *meta).collect::<Vec<_>>())).collect()
-}
-
-/// Joins segments into one. Returns `None` if another process has changed the segments in the meantime.
-pub(super) async fn join_parts(
-    engine: &Engine,
-    parts: &[&SegmentInfo],
-) -> Result<Option<PackedSegment>, Error> {
-    let mut segments = Vec::with_capacity(parts.len());
-    for info in parts {
-        segments.push(read_segment(engine, info.id, info.header.clone()).await?);
-    }
-    // The blocks that another process has just replaced do not match their headers.
-    join_vectors(&segments, |_| false).ok().map(packed_vectors).transpose()
-}
 
 /// Makes the vectors of other models again. Nothing is deleted until the new vectors cover the same events.
 pub(super) async fn renew(engine: &Engine, extent: Extent) -> Result<(), Error> {
