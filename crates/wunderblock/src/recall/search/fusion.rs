@@ -38,6 +38,8 @@ pub(super) struct Ranking<'a> {
     pub(super) scanned: u64,
     /// Whether the deadline has passed before all documents were scanned.
     pub(super) late: bool,
+    /// Whether the meaning was not compared because too much waits for vectors.
+    pub(super) by_words: bool,
 }
 
 impl<'a> Ranking<'a> {
@@ -48,8 +50,10 @@ impl<'a> Ranking<'a> {
         let (words, late) = (task.words(), late || kept.late);
         let tail = Tail::join(words, vec![tail, kept.tail(words)])
             .map_err(|error| Error::Query(error.to_string()))?;
+        let compares = ground.compares(task);
+        let by_words = task.meaning.is_some() && !compares;
         let vectors = match &task.meaning {
-            Some(meaning) if ground.compares(task) => Some((meaning, ground.read_vectors(task).await?)),
+            Some(meaning) if compares => Some((meaning, ground.read_vectors(task).await?)),
             _ => None,
         };
         let Ground { scope, segments, .. } = ground;
@@ -60,7 +64,7 @@ impl<'a> Ranking<'a> {
         let similarity = similarity
             .map(|(order, (meaning, vectors))| vectors.similarity(meaning, order, &similar))
             .transpose()?;
-        Ok(Self { task, scope, passages, similarity, segments, blocks, tail, kept, scanned, late })
+        Ok(Self { task, scope, passages, similarity, segments, blocks, tail, kept, scanned, late, by_words })
     }
 
     /// Returns the first hits. A higher limit gives the same hits and further ones.

@@ -83,7 +83,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
     let is_plain = options.messages_only || options.brief;
     let kept = if is_plain { KeptTexts::new() } else { kept_texts(engine).await? };
     let ranking = Ranking::prepare(task, ground, kept).await?;
-    let Ranking { kept, scanned, late, .. } = &ranking;
+    let Ranking { kept, scanned, late, by_words, .. } = &ranking;
     let mut limit = options.limit;
     let max = options.limit.max(CANDIDATES);
     let (mut found, mut resolved, mut seen) = (Vec::new(), 0, HashSet::new());
@@ -123,6 +123,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
                 keep_within(&mut hits, room);
             }
             let cut = cut.or(late.then_some(SearchCut::Scanning));
+            let cut = cut.or(by_words.then_some(SearchCut::Meaning));
             return Ok(SearchResult { hits, scanned: *scanned, cut });
         }
         // The index does not check phrases and filters, so hits may have been removed, and the search is repeated with

@@ -4,7 +4,7 @@
 use crate::scene::{Home, append, said, session};
 use futures_executor::block_on;
 use rusqlite::{Connection, params};
-use wunderblock::{Engine, SearchHit, SearchOptions};
+use wunderblock::{Engine, SearchCut, SearchHit, SearchOptions};
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
@@ -117,6 +117,39 @@ fn vectors_of_another_model_are_passed_over_and_made_again() {
     assert_eq!(segments(&home)[0].1.model(), Table::embedded().model());
     assert_eq!(answers(&engine), expected);
     assert_eq!(problems(&engine), [""; 0]);
+}
+
+#[test]
+fn a_ledger_of_a_program_without_vectors_gets_them() {
+    let home = Home::new();
+    let engine = home.engine();
+    append(&engine, "s", messages(0, 30));
+    catch_up(&engine);
+    let expected = answers(&engine);
+    drop(engine);
+    let without = "DELETE FROM frontiers WHERE what = 2; DELETE FROM index_segments WHERE what = 2;
+                   DELETE FROM index_blocks WHERE segment NOT IN (SELECT segment FROM index_segments)";
+    Connection::open(home.db()).unwrap().execute_batch(without).unwrap();
+    let engine = home.engine();
+    assert_eq!(problems(&engine), [""; 0]);
+    assert_eq!(answers(&engine), expected, "they are made while searching");
+    catch_up(&engine);
+    assert_eq!(segments(&home).len(), 1);
+    assert_eq!(answers(&engine), expected);
+}
+
+#[test]
+fn a_search_by_words_alone_says_so() {
+    let home = Home::new();
+    let engine = home.engine();
+    append(&engine, "s", messages(0, 4_200));
+    block_on(engine.maintenance().index_briefly()).unwrap();
+    let found = || block_on(engine.recall().search(QUESTIONS[1], &SearchOptions::default())).unwrap();
+    let by_words = found();
+    assert_eq!(by_words.cut, Some(SearchCut::Meaning));
+    assert!(by_words.hits.iter().all(|hit| !hit.arms.contains_key("similar")));
+    catch_up(&engine);
+    assert_eq!(found().cut, None);
 }
 
 #[test]
