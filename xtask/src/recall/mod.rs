@@ -34,6 +34,9 @@ pub(crate) enum RecallChore {
         arms: bool,
         #[arg(long)]
         without: Option<LeftOut>,
+        /// Other weights of both profiles, such as `similar=8`
+        #[arg(long = "weight", value_parser = weight)]
+        weights: Vec<Weight>,
     },
     /// Fit the weights of one profile on files in LoCoMo's shape
     Fit {
@@ -49,6 +52,19 @@ pub(crate) enum RecallChore {
     },
 }
 
+/// Another weight of an arm.
+#[derive(Clone, Copy)]
+pub(crate) struct Weight {
+    arm: Arm,
+    weight: i16,
+}
+
+fn weight(text: &str) -> Result<Weight, String> {
+    let (name, weight) = text.split_once('=').ok_or("a weight is `ARM=NUMBER`")?;
+    let arm = Arm::ALL.into_iter().find(|arm| arm.name() == name).ok_or(format!("unknown arm `{name}`"))?;
+    Ok(Weight { arm, weight: weight.parse().map_err(|error| format!("`{weight}`: {error}"))? })
+}
+
 /// Part of the ranking that is left out.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LeftOut {
@@ -60,9 +76,14 @@ pub(crate) enum LeftOut {
 pub(crate) fn run(chore: &RecallChore) -> ChoreResult<String> {
     match chore {
         RecallChore::Prompts { paths } => prompts::table(paths),
-        RecallChore::Report { paths, half, arms, without } => {
+        RecallChore::Report { paths, half, arms, without, weights } => {
             let left_out = if *arms { &Arm::ALL[..] } else { &[] };
-            measure::report(&sets::read(paths, *half)?, &ranking(*without), left_out)
+            let mut by = ranking(*without);
+            for Weight { arm, weight } in weights {
+                by.profiles.chat.set(*arm, *weight);
+                by.profiles.agent.set(*arm, *weight);
+            }
+            measure::report(&sets::read(paths, *half)?, &by, left_out)
         }
         RecallChore::Fit { paths, half, without, arms } => {
             let is_fitted = |arm: &Arm| arms.is_empty() || arms.iter().any(|name| name == arm.name());

@@ -13,14 +13,13 @@ of tokens. Needs no model. The figures are explained in docs/eval.md.")]
 pub(crate) struct EvalArgs {
     #[command(subcommand)]
     pub(crate) set: EvalSetArg,
-    /// Leave out a part of search, to see what it is worth
+    /// Leave out a part of search: `meaning` leaves words alone
     #[arg(long, global = true, value_name = "PART")]
     pub(crate) without: Option<LeftOutArg>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LeftOutArg {
-    /// Vectors: search by words alone
     Meaning,
 }
 
