@@ -25,7 +25,7 @@ pub mod words;
 mod tests;
 
 pub use searching::{fragments, query, scope, score, search, tail};
-pub use storing::{merge, segment};
+pub use storing::{merge, segment, vectors};
 
 pub use passages::cut::cut;
 pub use passages::traits::Traits;
@@ -50,4 +50,5 @@ pub use storing::frame::SegmentError;
 pub use storing::header::{Header, MAX_DOCS};
 pub use storing::merge::{MergePlan, TermRange, merge, verify, without};
 pub use storing::segment::{Segment, SegmentBuilder, SegmentPart};
+pub use storing::vectors::{EventRange, PassageKey, VectorBuilder, VectorHeader, join_vectors};
 pub use tiers::{MergeJob, SegmentMeta, propose_merges};

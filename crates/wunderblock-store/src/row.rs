@@ -67,11 +67,13 @@ pub enum DerivedTable {
     Counts,
     /// Words of the texts: segments of the text index.
     Words,
+    /// Meaning of the passages that were said: segments of vectors.
+    Vectors,
 }
 
 impl DerivedTable {
     /// All tables. The index of a table is the number under which stores keep it, so the order never changes.
-    pub const ALL: [Self; 2] = [Self::Counts, Self::Words];
+    pub const ALL: [Self; 3] = [Self::Counts, Self::Words, Self::Vectors];
 }
 
 /// Position of a stream up to which each derived table covers its events.

@@ -4,11 +4,11 @@
 //! logarithm: it rewards evidence that moves up, whether or not it passes the tenth place. A weight that gains less
 //! than [`LEAST`] for each of its steps stays smaller, which keeps small sets from being learned by heart.
 
-use super::searched::Searched;
+use super::searched::{Ranking, Searched};
 use super::sets::Record;
 use crate::program::ChoreResult;
 use std::fmt::Write as _;
-use wunderblock_index::{Arm, ArmValues, Profiles, Weights};
+use wunderblock_index::{Arm, ArmValues, Weights};
 
 /// Candidates of a question.
 const CANDIDATES: usize = 300;
@@ -23,26 +23,26 @@ const STEPS: [i16; 6] = [-4, -2, -1, 1, 2, 4];
 struct Candidates(Vec<(ArmValues, bool)>);
 
 /// Returns the fitted weights, with those from which the fit began.
-pub(super) fn fit(records: &[Record]) -> ChoreResult<String> {
+pub(super) fn fit(records: &[Record], by: &Ranking, arms: &[Arm]) -> ChoreResult<String> {
     let mut questions = Vec::new();
     let mut is_chat = false;
     for record in records {
         is_chat |= record.turns.iter().any(|turn| !["user", "assistant"].contains(&turn.speaker.as_str()));
         let searched = Searched::new(record)?;
         for asked in &record.questions {
-            let hits = searched.rank(asked, &Profiles::FITTED, CANDIDATES)?;
+            let hits = searched.rank(asked, by, CANDIDATES)?;
             let is_evidence =
                 |seq: u64| usize::try_from(seq).is_ok_and(|turn| asked.evidence.contains(&turn));
             questions.push(Candidates(hits.iter().map(|hit| (hit.arms, is_evidence(hit.doc.seq))).collect()));
         }
     }
-    let from = if is_chat { Profiles::FITTED.chat } else { Profiles::FITTED.agent };
+    let from = if is_chat { by.profiles.chat } else { by.profiles.agent };
     let mut weights = from;
     let mut best = objective(&weights, &questions);
     let mut out = format!("{} questions, {best:.4}\n\n", questions.len());
     loop {
         let before = best;
-        for arm in Arm::ALL {
+        for arm in arms.iter().copied() {
             for step in STEPS {
                 let mut other = weights;
                 other.set(arm, (weights.of(arm) + step).clamp(-MAX_WEIGHT, MAX_WEIGHT));

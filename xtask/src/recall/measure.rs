@@ -1,6 +1,6 @@
 //! Evidence recall, by number of hits and by tokens, with intervals.
 
-use super::searched::{Searched, Shown};
+use super::searched::{Ranking, Searched, Shown};
 use super::sets::Record;
 use crate::program::ChoreResult;
 use std::collections::BTreeMap;
@@ -61,12 +61,12 @@ fn measure(shown: &[Shown], evidence: &[usize]) -> Row {
 }
 
 /// Measures every question with weights, or with a search for whole messages.
-fn rows(all: &[Searched<'_>], profiles: Option<&Profiles>) -> ChoreResult<Vec<Row>> {
+fn rows(all: &[Searched<'_>], by: Option<&Ranking>) -> ChoreResult<Vec<Row>> {
     let mut rows = Vec::new();
     for searched in all {
         for asked in &searched.record.questions {
-            let shown = match profiles {
-                Some(profiles) => searched.shown(&searched.rank(asked, profiles, LIMIT)?),
+            let shown = match by {
+                Some(by) => searched.shown(&searched.rank(asked, by, LIMIT)?),
                 None => searched.plain(asked, LIMIT)?,
             };
             rows.push(measure(&shown, &asked.evidence));
@@ -102,7 +102,7 @@ fn interval(values: &[f64]) -> (f64, f64) {
 }
 
 /// Returns Markdown tables. Some arms are left out in turn.
-pub(super) fn report(records: &[Record], profiles: &Profiles, left_out: &[Arm]) -> ChoreResult<String> {
+pub(super) fn report(records: &[Record], by: &Ranking, left_out: &[Arm]) -> ChoreResult<String> {
     let all = records.iter().map(Searched::new).collect::<ChoreResult<Vec<_>>>()?;
     let questions: usize = records.iter().map(|record| record.questions.len()).sum();
     if questions == 0 {
@@ -122,7 +122,7 @@ pub(super) fn report(records: &[Record], profiles: &Profiles, left_out: &[Arm]) 
         let _ = writeln!(out, "| {name} | {} | {} |", rows.len(), cells.join(" | "));
     };
     let plain = rows(&all, None)?;
-    let fitted = rows(&all, Some(profiles))?;
+    let fitted = rows(&all, Some(by))?;
     line("whole messages", &plain.iter().collect::<Vec<_>>());
     line("passages", &fitted.iter().collect::<Vec<_>>());
     let mut kinds: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
@@ -142,8 +142,9 @@ pub(super) fn report(records: &[Record], profiles: &Profiles, left_out: &[Arm]) 
             weights.set(*arm, 0);
             weights
         };
-        let less = Profiles { chat: without(&profiles.chat), agent: without(&profiles.agent) };
-        if less == *profiles {
+        let profiles = Profiles { chat: without(&by.profiles.chat), agent: without(&by.profiles.agent) };
+        let less = Ranking { profiles, ..*by };
+        if less == *by {
             continue;
         }
         let other = rows(&all, Some(&less))?;

@@ -9,6 +9,7 @@ mod sets;
 
 use crate::program::ChoreResult;
 use clap::Subcommand;
+use searched::Ranking;
 use std::path::PathBuf;
 use wunderblock_index::{Arm, Profiles};
 
@@ -32,6 +33,11 @@ pub(crate) enum RecallChore {
         /// Leave out each arm in turn
         #[arg(long)]
         arms: bool,
+        #[arg(long)]
+        without: Option<LeftOut>,
+        /// Other weights of both profiles, such as `similar=8`
+        #[arg(long = "weight", value_parser = weight)]
+        weights: Vec<Weight>,
     },
     /// Where the answers to questions of a person are among the hits of a search in the sessions of a folder
     Asked {
@@ -46,18 +52,56 @@ pub(crate) enum RecallChore {
         paths: Vec<PathBuf>,
         #[arg(long)]
         half: Option<sets::Half>,
+        #[arg(long)]
+        without: Option<LeftOut>,
+        /// Fit only these arms, by name
+        #[arg(long = "arm")]
+        arms: Vec<String>,
     },
+}
+
+/// Another weight of an arm.
+#[derive(Clone, Copy)]
+pub(crate) struct Weight {
+    arm: Arm,
+    weight: i16,
+}
+
+fn weight(text: &str) -> Result<Weight, String> {
+    let (name, weight) = text.split_once('=').ok_or("a weight is `ARM=NUMBER`")?;
+    let arm = Arm::ALL.into_iter().find(|arm| arm.name() == name).ok_or(format!("unknown arm `{name}`"))?;
+    Ok(Weight { arm, weight: weight.parse().map_err(|error| format!("`{weight}`: {error}"))? })
+}
+
+/// Part of the ranking that is left out.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LeftOut {
+    /// Vectors
+    Meaning,
 }
 
 /// Returns Markdown tables.
 pub(crate) fn run(chore: &RecallChore) -> ChoreResult<String> {
     match chore {
         RecallChore::Prompts { paths } => prompts::table(paths),
-        RecallChore::Report { paths, half, arms } => {
+        RecallChore::Report { paths, half, arms, without, weights } => {
             let left_out = if *arms { &Arm::ALL[..] } else { &[] };
-            measure::report(&sets::read(paths, *half)?, &Profiles::FITTED, left_out)
+            let mut by = ranking(*without);
+            for Weight { arm, weight } in weights {
+                by.profiles.chat.set(*arm, *weight);
+                by.profiles.agent.set(*arm, *weight);
+            }
+            measure::report(&sets::read(paths, *half)?, &by, left_out)
+        }
+        RecallChore::Fit { paths, half, without, arms } => {
+            let is_fitted = |arm: &Arm| arms.is_empty() || arms.iter().any(|name| name == arm.name());
+            let fitted: Vec<Arm> = Arm::ALL.into_iter().filter(is_fitted).collect();
+            fit::fit(&sets::read(paths, *half)?, &ranking(*without), &fitted)
         }
         RecallChore::Asked { questions, sessions } => asked::table(questions, sessions),
-        RecallChore::Fit { paths, half } => fit::fit(&sets::read(paths, *half)?),
     }
+}
+
+fn ranking(without: Option<LeftOut>) -> Ranking {
+    Ranking { profiles: Profiles::FITTED, by_meaning: without.is_none() }
 }

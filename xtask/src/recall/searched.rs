@@ -3,9 +3,10 @@
 use super::sets::{Asked, Record, Turn};
 use crate::program::ChoreResult;
 use std::convert::Infallible;
+use wunderblock_embed::{DIMENSIONS, Table, scan};
 use wunderblock_index::{
     DocKey, DocScope, Header, IndexSearch, ParsedQuery, PassageHit, PassageOrder, PassageSearch, Profiles,
-    Question, SearchOrder, Segment, SegmentBuilder, Voice, VoiceRole, passages,
+    Question, SearchOrder, Segment, SegmentBuilder, Voice, VoiceRole, passages as cut_passages,
 };
 
 /// Passages that are scored even without a word of the question near them, so that 8,192 tokens are filled.
@@ -17,6 +18,16 @@ pub(super) struct Searched<'r> {
     passages: (Segment, Header),
     messages: (Segment, Header),
     order: PassageOrder,
+    /// Vectors of the passages that the table knows, and their positions.
+    vectors: (Vec<usize>, Vec<[u8; DIMENSIONS]>),
+}
+
+/// How passages are ranked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ranking {
+    pub(super) profiles: Profiles,
+    /// Whether vectors are compared.
+    pub(super) by_meaning: bool,
 }
 
 /// A hit: the turn, and the number of characters that show it.
@@ -50,7 +61,24 @@ impl<'r> Searched<'r> {
         };
         let (passages, messages) = (read(said.finish()?)?, read(whole.finish()?)?);
         let order = PassageOrder::of(&[&passages.1], &DocScope::everything());
-        Ok(Self { record, passages, messages, order })
+        let vectors = order.passages().filter_map(|(at, key, part)| {
+            let turn = record.turns.get(usize::try_from(key.seq).ok()?)?;
+            let passage = cut_passages(&voice(turn), &turn.text).nth(part as usize)?;
+            Some((at, *Table::embedded().vector(passage.text)?.bytes()))
+        });
+        let vectors = vectors.unzip();
+        Ok(Self { record, passages, messages, order, vectors })
+    }
+
+    /// Returns the similarity of each passage to a question, if the table knows it.
+    fn similarity(&self, question: &str) -> Option<Vec<u16>> {
+        let question = Table::embedded().vector(question)?;
+        let (mut similarity, mut scanned) = (vec![0; self.order.len()], Vec::new());
+        scan(&question, &self.vectors.1, &mut scanned);
+        for (at, value) in self.vectors.0.iter().zip(scanned) {
+            similarity.iter_mut().skip(*at).take(1).for_each(|own| *own = value);
+        }
+        Some(similarity)
     }
 
     /// Returns the size of the index, and of the texts.
@@ -58,16 +86,18 @@ impl<'r> Searched<'r> {
         (self.passages.0.bytes(), self.record.turns.iter().map(|turn| turn.text.len()).sum())
     }
 
-    pub(super) fn rank(
-        &self,
-        asked: &Asked,
-        profiles: &Profiles,
-        limit: usize,
-    ) -> ChoreResult<Vec<PassageHit>> {
+    pub(super) fn rank(&self, asked: &Asked, by: &Ranking, limit: usize) -> ChoreResult<Vec<PassageHit>> {
         let question = Question::from_text(&asked.text)?;
-        let (order, windows, fill) = (&self.order, true, FILL);
-        let search =
-            PassageSearch { question: &question, order, similarity: None, profiles, windows, fill, limit };
+        let similarity = by.by_meaning.then(|| self.similarity(&asked.text)).flatten();
+        let search = PassageSearch {
+            question: &question,
+            order: &self.order,
+            similarity: similarity.as_deref(),
+            profiles: &by.profiles,
+            windows: true,
+            fill: FILL,
+            limit,
+        };
         let fetch = |_: usize, number: u32| Ok::<_, Infallible>(block(&self.passages.0, number));
         Ok(wunderblock_index::rank(&search, &[&self.passages.1], None, fetch, |_| Ok(true))?)
     }
@@ -77,7 +107,7 @@ impl<'r> Searched<'r> {
         let show = |hit: &PassageHit| {
             let turn = usize::try_from(hit.doc.seq).ok()?;
             let said = self.record.turns.get(turn)?;
-            let passage = passages(&voice(said), &said.text).nth(hit.part as usize)?;
+            let passage = cut_passages(&voice(said), &said.text).nth(hit.part as usize)?;
             Some(Shown { turn, chars: passage.text.chars().count() })
         };
         hits.iter().filter_map(show).collect()

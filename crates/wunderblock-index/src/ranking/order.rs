@@ -11,6 +11,7 @@ use crate::searching::scope::DocScope;
 use crate::searching::tail::Tail;
 use crate::storing::docs::{DocKey, Docs, Row};
 use crate::storing::header::Header;
+use crate::storing::vectors::PassageKey;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -175,6 +176,34 @@ impl PassageOrder {
     #[must_use]
     pub fn current(&self, position: usize) -> usize {
         u32::try_from(position).map_or(position, |at| self.moved_to(at) as usize)
+    }
+
+    /// Returns the position of a passage that was said. `guess` is looked at first: passages mostly follow each other.
+    #[must_use]
+    pub fn place(&self, passage: PassageKey, guess: u32) -> Option<u32> {
+        let PassageKey { doc, part } = passage;
+        let guessed = self.entry(guess).and_then(|entry| self.session(entry));
+        let spoken = guessed
+            .filter(|session| session.stream == doc.stream)
+            .or_else(|| self.session_of(doc.stream))
+            .map(|session| session.spoken.clone())?;
+        let place = |at: u32| self.entry(at).map(|entry| (entry.seq, entry.part));
+        let is_it = |at: &u32| spoken.contains(at) && place(*at) == Some((doc.seq, part));
+        Some(guess).filter(is_it).or_else(|| {
+            let (mut low, mut high) = (spoken.start, spoken.end);
+            while low < high {
+                let middle = low.midpoint(high);
+                if place(middle) < Some((doc.seq, part)) { low = middle + 1 } else { high = middle }
+            }
+            Some(low).filter(is_it)
+        })
+    }
+
+    fn session_of(&self, stream: u32) -> Option<&Session> {
+        // Streams that only the tail has follow the others.
+        let (base, added) = self.sessions().split_at_checked(self.base.sessions.len())?;
+        let find = |sessions: &[Session]| sessions.binary_search_by_key(&stream, |one| one.stream).ok();
+        find(base).and_then(|at| base.get(at)).or_else(|| find(added).and_then(|at| added.get(at)))
     }
 
     pub(crate) fn entry(&self, at: u32) -> Option<&Entry> {

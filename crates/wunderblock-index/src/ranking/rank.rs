@@ -20,6 +20,9 @@ use std::collections::{BinaryHeap, HashSet};
 
 /// Maximum number of passages that are considered because of their similarity alone.
 const SIMILAR: usize = 4_096;
+/// Minimum similarity of a passage that is considered because of it alone: a cosine of ½. Unrelated passages of one
+/// project have about .42 (`docs/design/0031-meaning.md`).
+const RELATED: u16 = 512;
 
 /// Number of passages in scope above which weak terms find nothing alone: a term is weak if it is in more than one of
 /// [`WEAK`] passages. Fewer passages are searched in no time.
@@ -224,7 +227,7 @@ fn candidates(search: &PassageSearch<'_>, counts: &Counts) -> Vec<u32> {
         }
     };
     if let Some(similarity) = search.similarity {
-        let floor = floor(similarity).max(1);
+        let floor = floor(similarity).max(RELATED);
         for at in (0..).zip(similarity).filter(|(_, value)| **value >= floor).map(|(at, _)| at) {
             let is_spoken = order.entry(at).is_some_and(|entry| !entry.traits.has(Traits::OUTSIDE));
             if is_spoken && order.is_live(at) {

@@ -81,7 +81,11 @@ fn search(question: &Question, segments: &[Segment], waiting: &[Said], setting: 
     let tail = tail(question, waiting);
     let order = PassageOrder::of(&headers, &setting.scope).with_tail(&tail, &setting.scope);
     let mut similar = vec![0; order.len()];
-    order.passages().for_each(|(at, key, part)| similar[at] = similarity(key, part));
+    order.passages().for_each(|(at, doc, part)| {
+        similar[at] = similarity(doc, part);
+        let places = [0, at, at + 1].map(|guess| order.place(PassageKey { doc, part }, guess as u32));
+        assert_eq!(places, [Some(at as u32); 3]);
+    });
     let search = PassageSearch {
         question,
         order: &order,

@@ -63,6 +63,10 @@ pub(crate) enum FrameKind {
     Header,
     /// Terms with their postings.
     Block,
+    /// Keys of vectors.
+    VectorHeader,
+    /// Vectors.
+    Vectors,
 }
 
 impl FrameKind {
@@ -70,6 +74,8 @@ impl FrameKind {
         match self {
             Self::Header => b'h',
             Self::Block => b'b',
+            Self::VectorHeader => b'k',
+            Self::Vectors => b'v',
         }
     }
 
@@ -77,6 +83,8 @@ impl FrameKind {
         match self {
             Self::Header => "a segment's header",
             Self::Block => "a block of terms",
+            Self::VectorHeader => "a header of vectors",
+            Self::Vectors => "a block of vectors",
         }
     }
 }
@@ -94,14 +102,23 @@ impl Framer {
         let compressed = self.0.compress(raw).map_err(|_| SegmentError::Compressor)?;
         let (method, payload) =
             if compressed.len() < raw.len() { (ZSTD, compressed.as_slice()) } else { (STORED, raw) };
-        let mut frame = Vec::with_capacity(payload.len() + 16);
-        frame.extend_from_slice(&[VERSION, kind.byte(), method]);
-        varint::put(raw.len() as u64, &mut frame);
-        frame.extend_from_slice(payload);
-        let checksum = checksum(&frame);
-        frame.extend_from_slice(&checksum);
-        Ok(frame)
+        Ok(frame(kind, method, raw.len(), payload))
     }
+}
+
+/// Wraps `raw` in a frame without compressing it.
+pub(crate) fn stored(kind: FrameKind, raw: &[u8]) -> Vec<u8> {
+    frame(kind, STORED, raw.len(), raw)
+}
+
+fn frame(kind: FrameKind, method: u8, len: usize, payload: &[u8]) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(payload.len() + 16);
+    frame.extend_from_slice(&[VERSION, kind.byte(), method]);
+    varint::put(len as u64, &mut frame);
+    frame.extend_from_slice(payload);
+    let checksum = checksum(&frame);
+    frame.extend_from_slice(&checksum);
+    frame
 }
 
 /// Returns the version of a frame.

@@ -87,21 +87,7 @@ pub(crate) fn encode(
     framer: &mut Framer,
 ) -> Result<Vec<u8>, SegmentError> {
     let mut raw = Vec::with_capacity(docs.rows.len() * 8 + first_terms.len() * 16);
-    let keys: Vec<DocKey> = docs.keyed().map(|(key, _)| key).collect();
-    let runs: Vec<&[DocKey]> = keys.chunk_by(|a, b| a.stream == b.stream).collect();
-    varint::put(keys.len() as u64, &mut raw);
-    varint::put(runs.len() as u64, &mut raw);
-    for run in &runs {
-        varint::put(run.first().map_or(0, |key| u64::from(key.stream)), &mut raw);
-        varint::put(run.len() as u64, &mut raw);
-    }
-    for run in &runs {
-        let mut expected = 0u64;
-        for key in *run {
-            varint::put(varint::zigzag(key.seq.wrapping_sub(expected).cast_signed()), &mut raw);
-            expected = key.seq.wrapping_add(1);
-        }
-    }
+    put_keys(&docs.keyed().map(|(key, _)| key).collect::<Vec<_>>(), &mut raw);
     docs.rows.iter().for_each(|row| varint::put(u64::from(row.len), &mut raw));
     varint::put(docs.names.len() as u64, &mut raw);
     for name in &docs.names {
@@ -123,8 +109,26 @@ pub(crate) fn encode(
     framer.wrap(FrameKind::Header, &raw)
 }
 
+/// Appends the key of each row.
+pub(crate) fn put_keys(keys: &[DocKey], raw: &mut Vec<u8>) {
+    let runs: Vec<&[DocKey]> = keys.chunk_by(|a, b| a.stream == b.stream).collect();
+    varint::put(keys.len() as u64, raw);
+    varint::put(runs.len() as u64, raw);
+    for run in &runs {
+        varint::put(run.first().map_or(0, |key| u64::from(key.stream)), raw);
+        varint::put(run.len() as u64, raw);
+    }
+    for run in &runs {
+        let mut expected = 0u64;
+        for key in *run {
+            varint::put(varint::zigzag(key.seq.wrapping_sub(expected).cast_signed()), raw);
+            expected = key.seq.wrapping_add(1);
+        }
+    }
+}
+
 /// Reads a length. No length may exceed the number of remaining bytes, which bounds what is allocated for it.
-fn take_len(rest: &mut &[u8]) -> Option<usize> {
+pub(crate) fn take_len(rest: &mut &[u8]) -> Option<usize> {
     usize::try_from(varint::take(rest)?).ok().filter(|len| *len <= rest.len())
 }
 
@@ -156,7 +160,7 @@ fn parse(raw: &[u8], version: u8) -> Option<Header> {
 }
 
 /// Reads the key of each row.
-fn parse_keys(rest: &mut &[u8]) -> Option<Vec<DocKey>> {
+pub(crate) fn parse_keys(rest: &mut &[u8]) -> Option<Vec<DocKey>> {
     let n = take_len(rest).filter(|n| *n <= MAX_DOCS)?;
     let runs = take_len(rest)?;
     let mut keys: Vec<DocKey> = Vec::with_capacity(n);

@@ -10,3 +10,4 @@ pub(crate) mod postings;
 pub mod segment;
 pub(crate) mod terms;
 pub(crate) mod varint;
+pub mod vectors;

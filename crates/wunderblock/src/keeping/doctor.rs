@@ -30,7 +30,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::Bytes;
-use wunderblock_index::{Header, verify};
+use wunderblock_index::{Header, PassageKey, VectorHeader, join_vectors, verify};
 use wunderblock_store::{
     Answer, BodyCount, DerivedTable, Query, SourceInfo, StoredEvent, StreamInfo, StreamKind, codec,
 };
@@ -374,6 +374,55 @@ async fn examine_index(
         if here != messages {
             let detail = format!("{}: {here} of {messages} texts are indexed", info.id);
             diagnosis.stale("the index is complete", detail);
+        }
+    }
+    examine_vectors(engine, streams, &indexed, diagnosis).await
+}
+
+/// Examines the vectors. `indexed` are the documents of the text index.
+async fn examine_vectors(
+    engine: &Engine,
+    streams: &[StreamInfo],
+    indexed: &HashSet<(u32, u64)>,
+    diagnosis: &mut Diagnosis,
+) -> Result<(), Error> {
+    let query = Query::Segments { tenant: engine.tenant.no, table: DerivedTable::Vectors };
+    let reach = |info: &StreamInfo| (info.no.0, info.reach(DerivedTable::Words).0);
+    let words: HashMap<u32, u64> = streams.iter().map(reach).collect();
+    let (mut embedded, mut covered) = (HashSet::new(), HashMap::<u32, u64>::new());
+    for info in engine.ask(query, Answer::segments).await? {
+        let segment = read_segment(engine, info.id, info.header.clone()).await?;
+        let header = match VectorHeader::decode(&info.header) {
+            Ok(header) => join_vectors(&[segment], |_| false).map(|_| header),
+            Err(error) => Err(error),
+        };
+        let header = match header {
+            Ok(header) => header,
+            Err(error) => {
+                diagnosis.stale("the vectors can be read", format!("segment {}: {error}", info.id));
+                continue;
+            }
+        };
+        for range in header.ranges() {
+            *covered.entry(range.stream).or_default() += range.through.saturating_sub(range.after);
+        }
+        for PassageKey { doc, part } in header.keys() {
+            let place = format!("passage {part} at position {} of stream {}", doc.seq, doc.stream);
+            if !embedded.insert((*doc, *part)) {
+                diagnosis.stale("passages are embedded once", place.clone());
+            }
+            let is_reached = words.get(&doc.stream).is_some_and(|reach| doc.seq <= *reach);
+            if is_reached && !indexed.contains(&(doc.stream, doc.seq)) {
+                diagnosis.stale("vectors are those of texts", place);
+            }
+        }
+    }
+    for info in streams {
+        let stated = info.reach(DerivedTable::Vectors).0.saturating_sub(info.base().0);
+        let here = covered.get(&info.no.0).copied().unwrap_or_default();
+        if here != stated {
+            let detail = format!("{}: the vectors of {here} of {stated} events are there", info.id);
+            diagnosis.stale("the vectors are complete", detail);
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_index::{Day, DocKey, Voice, VoiceRole};
+use wunderblock_index::{Day, DocKey, Passage, Voice, VoiceRole, passages};
 use wunderblock_store::StreamNo;
 
 /// An event with texts that search can find.
@@ -33,6 +33,33 @@ pub(crate) struct EventPlace {
     pub(crate) stream: StreamNo,
     pub(crate) seq: Seq,
     pub(crate) at: Millis,
+}
+
+/// Numbers the passages of a document as the index numbers its rows: neighbouring texts that nobody said are one row.
+#[derive(Default)]
+pub(crate) struct PartCounter {
+    rows: u32,
+    in_whole: bool,
+}
+
+impl PartCounter {
+    /// Counts a text that nobody said.
+    pub(crate) fn skip(&mut self) {
+        self.rows += u32::from(!std::mem::replace(&mut self.in_whole, true));
+    }
+
+    /// Returns the passages of a text that was said, with their numbers.
+    pub(crate) fn passages<'t>(
+        &mut self,
+        voice: &Voice<'_>,
+        text: &'t str,
+    ) -> impl Iterator<Item = (u32, Passage<'t>)> {
+        self.in_whole = false;
+        passages(voice, text).map(|passage| {
+            self.rows += 1;
+            (self.rows - 1, passage)
+        })
+    }
 }
 
 /// Kind of a document.

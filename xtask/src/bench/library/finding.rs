@@ -25,6 +25,8 @@ const ROUNDS: usize = 20;
 const READS: usize = 400;
 /// Number of events whose words are candidates for the frequent word.
 const SAMPLE: usize = 400;
+/// A question of which many passages have a word, or mean something like it.
+const QUESTION: &str = "why did the test of the parser fail after the change";
 
 pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
@@ -32,7 +34,8 @@ pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreRes
     let at_most = |what: &str, value: f64, most: f64| Figure::millis(events, what, value).at_most(most);
     let (rare, (frequent, share)) = (rare_word(&session.events)?, frequent_word(&session.events)?);
     let mut figures = Vec::new();
-    let (first, times) = searches(&engine, &rare, SearchOrder::Ranked)?;
+    let by = |order| SearchOptions { order, ..SearchOptions::default() };
+    let (first, times) = searches(&engine, &rare, &by(SearchOrder::Ranked))?;
     figures.push(at_most(RARE, times.percentile(50), 5.0).floor("0.7 ms; 1.7 s without statistics"));
     figures.push(at_most("search: rare word, p95", times.percentile(95), 5.0));
     figures.push(at_most("search: rare word, ledger just opened", first, 5.0));
@@ -40,9 +43,18 @@ pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreRes
         (SearchOrder::Newest, "newest first", 5.0, "1.9–3.6 s"),
         (SearchOrder::Ranked, "ranked", 50.0, "115 ms"),
     ] {
-        let (_, times) = searches(&engine, &frequent, order)?;
+        let (_, times) = searches(&engine, &frequent, &by(order))?;
         let what = format!("search: word in {share:.0} % of events, {word}, p50");
         figures.push(at_most(&what, times.percentile(50), most).floor(floor));
+    }
+    for (meaning, name) in [(true, "by meaning too"), (false, "by words")] {
+        let options = SearchOptions { meaning, ..SearchOptions::default() };
+        let (first, times) = searches(&open(path)?, QUESTION, &options)?;
+        let figure =
+            |what: &str, value| Figure::millis(events, &format!("search: a question {name}, {what}"), value);
+        figures.push(figure("p50", times.percentile(50)));
+        figures.push(figure("p95", times.percentile(95)));
+        figures.push(figure("ledger just opened", first).at_most(200.0));
     }
     figures.push(at_most("grep: first hit of a frequent word", grep(&engine, &frequent, true)?, 50.0));
     let nowhere = grep(&engine, "no such words anywhere", false)?;
@@ -54,14 +66,13 @@ pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreRes
 }
 
 /// Time of the first search in a newly opened ledger, and the times of later searches, in milliseconds.
-fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64, Durations)> {
-    let options = SearchOptions { order, ..SearchOptions::default() };
+fn searches(engine: &Engine, word: &str, options: &SearchOptions) -> ChoreResult<(f64, Durations)> {
     let mut first = Durations::default();
-    let result = first.take(|| block_on(engine.recall().search(word, &options)))?;
+    let result = first.take(|| block_on(engine.recall().search(word, options)))?;
     if result.hits.is_empty() {
         return Err(format!("`{word}` was not found, although the session contains it").into());
     }
-    let times = Durations::of(ROUNDS, || Ok(block_on(engine.recall().search(word, &options))?))?;
+    let times = Durations::of(ROUNDS, || Ok(block_on(engine.recall().search(word, options))?))?;
     Ok((first.percentile(50), times))
 }
 

@@ -9,8 +9,8 @@ use crate::output::exit::{Exit, Failure, wrong};
 use crate::output::progress::{bar, update};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use wunderblock::Engine;
 use wunderblock::eval::{EVAL_TOKENS, EvalMeasures, EvalReport, EvalSet, OwnQuestions};
+use wunderblock::{Engine, SearchOptions};
 use wunderblock_settings::Settings;
 
 /// Questions that no turn answers are measured apart, as LoCoMo's authors do.
@@ -19,17 +19,18 @@ const APART: [&str; 1] = ["adversarial"];
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &EvalArgs) -> Exit {
     let bar = bar(global, "asking", "{msg} [{bar:32}] {pos}/{len} questions {eta}");
     let mut progress = |done, of| update(&bar, done, of);
+    let options = SearchOptions { meaning: wanted.without.is_none(), ..SearchOptions::default() };
     let asked = match &wanted.set {
         EvalSetArg::Locomo(wanted) => {
             let set = read_set(global, wanted)?;
             let folder = tempfile::tempdir()?;
             let engine = Engine::open(folder.path().join("ledger.db")).await?;
-            set.ask(&engine, &mut progress).await
+            set.ask(&engine, &options, &mut progress).await
         }
         EvalSetArg::Sessions(wanted) => {
             let engine = settings.read_only().await?;
             let each = usize::try_from(wanted.each).unwrap_or(usize::MAX);
-            OwnQuestions { each, seed: wanted.seed }.ask(&engine, &mut progress).await
+            OwnQuestions { each, seed: wanted.seed }.ask(&engine, &options, &mut progress).await
         }
     };
     bar.finish_and_clear();

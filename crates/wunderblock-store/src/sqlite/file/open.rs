@@ -6,7 +6,7 @@ use crate::sqlite::file::access::{APPLICATION_ID, Access, BUSY, FORMAT};
 use crate::sqlite::file::place::{
     FileId, FolderLock, KEPT, RESTORING, beside, file_id, folder, link_count, sweep,
 };
-use crate::sqlite::file::upgrade::upgrade;
+use crate::sqlite::file::upgrade::{complete, upgrade};
 use crate::sqlite::sql::row;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -281,7 +281,8 @@ pub(in crate::sqlite) fn check_format(
     access: Access,
 ) -> StoreResult<()> {
     match format(connection, path)? {
-        FORMAT => {}
+        FORMAT if access == Access::Read => {}
+        FORMAT => complete(connection)?,
         // Reading needs the new tables, so even a reader upgrades the ledger, through a writable connection.
         _ if access == Access::Read => upgrade(&mut connect(path, Access::Write, BUSY)?)?,
         _ => upgrade(connection)?,

@@ -218,7 +218,7 @@ CREATE TABLE backups (               -- copies of the ledger, which an erasure n
 CREATE TABLE frontiers (             -- positions up to which the derived tables cover a stream
     tenant INTEGER NOT NULL,
     stream INTEGER NOT NULL,
-    what   INTEGER NOT NULL,        -- 0: counts, 1: words
+    what   INTEGER NOT NULL,        -- 0: counts, 1: words, 2: vectors
     seq    INTEGER NOT NULL,
     behind INTEGER NOT NULL,        -- whether events of the stream wait for the table
     PRIMARY KEY (stream, what)

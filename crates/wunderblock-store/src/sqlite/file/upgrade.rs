@@ -49,6 +49,23 @@ const FRONTIERS: &str = "
     SELECT o.tenant, o.stream, 0, o.counted, o.counted < o.head FROM {STREAMS} o
     UNION ALL SELECT o.tenant, o.stream, 1, o.indexed, o.indexed < o.head FROM {STREAMS} o;";
 
+/// Adds the frontiers of vectors to streams without one.
+const VECTORS: &str = "
+    INSERT INTO frontiers (tenant, stream, what, seq, behind)
+    SELECT s.tenant, s.stream, 2, s.base, s.base < s.head FROM streams s
+    WHERE NOT EXISTS (SELECT 1 FROM frontiers f WHERE f.what = 2 AND f.stream = s.stream);";
+
+/// Completes the frontiers of a ledger that a program without vectors has created. The oldest stream tells: all get
+/// theirs at once.
+pub(in crate::sqlite) fn complete(connection: &Connection) -> Result<(), StoreError> {
+    let failed = |error: rusqlite::Error| failure(&error);
+    let sql = "SELECT EXISTS (SELECT 1 FROM (SELECT stream FROM streams ORDER BY stream LIMIT 1) s
+               WHERE NOT EXISTS (SELECT 1 FROM frontiers f WHERE f.what = 2 AND f.stream = s.stream))";
+    // A reader that only looks does not wait for writers.
+    let is_incomplete: bool = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
+    if is_incomplete { connection.execute_batch(VECTORS).map_err(failed) } else { Ok(()) }
+}
+
 /// Removes the columns of progress from the streams of the formats 2 to 6.
 const NO_PROGRESS: &str = "
     ALTER TABLE streams DROP COLUMN counted;
@@ -203,6 +220,7 @@ pub(in crate::sqlite) fn upgrade(connection: &mut Connection) -> Result<(), Stor
     if from < 6 {
         transaction.execute_batch(EPOCHS).map_err(failed)?;
     }
+    complete(&transaction)?;
     transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

@@ -7,13 +7,12 @@ use crate::ledger::engine::Engine;
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::ledger::reading::stored::decode_event;
 use crate::recall::catch_up::join::read_segment;
+use crate::recall::catch_up::{packed_vectors, packed_words};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
-use wunderblock_index::{DocKey, Header, without};
-use wunderblock_store::{
-    Answer, DerivedTable, EventFilter, PackedSegment, Query, SegmentInfo, StreamKind, StreamNo, Write,
-};
+use wunderblock_index::{DocKey, Header, VectorHeader, join_vectors, without};
+use wunderblock_store::{Answer, DerivedTable, EventFilter, Query, SegmentInfo, StreamKind, StreamNo, Write};
 
 /// Kinds of events that are made from others.
 const DERIVED: [&str; 4] =
@@ -75,29 +74,35 @@ fn carries(event: &Event, from: Seq, to: Seq) -> bool {
     }
 }
 
-/// Returns the writes that remove the losses from the segments of the text index.
+/// Returns the writes that remove the losses from segments of words and of vectors.
 pub(super) async fn unindex_writes(
     engine: &Engine,
-    segments: &[SegmentInfo],
+    segments: &[(DerivedTable, SegmentInfo)],
     losses: &[Loss<'_>],
 ) -> Result<Vec<Write>, Error> {
     let gone = losses.iter().flat_map(|loss| loss.events.keys().map(|seq| (loss.no.0, seq.0)));
     let gone: BTreeSet<(u32, u64)> = gone.collect();
     let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
     let mut writes = Vec::new();
-    for info in segments {
-        let header = Header::decode(&info.header)?;
-        if !header.docs().any(is_gone) {
+    for (table, info) in segments {
+        let is_vectors = *table == DerivedTable::Vectors;
+        let has_gone = match is_vectors {
+            true => VectorHeader::decode(&info.header)?.keys().iter().any(|key| is_gone(key.doc)),
+            false => Header::decode(&info.header)?.docs().any(is_gone),
+        };
+        if !has_gone {
             continue;
         }
         let segment = read_segment(engine, info.id, info.header.clone()).await?;
-        let rest = without(&segment, is_gone)?;
-        let docs = Header::decode(&rest.header)?.len() as u64;
-        let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
+        let rest = match is_vectors {
+            // A segment without vectors still says which events it covers.
+            true => Some(packed_vectors(join_vectors(&[segment], is_gone)?)?),
+            false => Some(packed_words(without(&segment, is_gone)?)?).filter(|rest| rest.docs > 0),
+        };
         writes.push(Write::Segment {
             tenant: engine.tenant.no,
-            table: DerivedTable::Words,
-            segment: (docs > 0).then_some(packed),
+            table: *table,
+            segment: rest,
             replaces: vec![info.segment()],
             reaches: Vec::new(),
         });

@@ -45,7 +45,7 @@ pub(super) struct Forgetting<'e> {
 struct State {
     epoch: Epoch,
     streams: Vec<StreamInfo>,
-    segments: Vec<SegmentInfo>,
+    segments: Vec<(DerivedTable, SegmentInfo)>,
     /// Newest revisions of the sources that may have erased content.
     sources: BTreeMap<SourceNo, SourceInfo>,
 }
@@ -107,7 +107,7 @@ impl<'e> Forgetting<'e> {
                 epoch: state.epoch,
                 newest: streams.iter().map(|info| info.no).max(),
                 streams: seen,
-                segment: state.segments.iter().map(|info| info.id).max().unwrap_or_default(),
+                segment: state.segments.iter().map(|(_, info)| info.id).max().unwrap_or_default(),
                 // What has been added since a source was searched has not been searched.
                 sources: newest
                     .map(|(no, revision)| {
@@ -253,12 +253,17 @@ impl State {
         let mut batch = QueryBatch::default();
         let streams = ask_streams(&mut batch, tenant, &StreamKind::ALL, &StreamFilter::default());
         let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
-        let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
+        let tables = [DerivedTable::Words, DerivedTable::Vectors];
+        let asked = tables.map(|table| batch.ask(Query::Segments { tenant, table }, Answer::segments));
         let mut answers = engine.ask_all(batch).await?;
+        let mut segments = Vec::new();
+        for (table, key) in tables.into_iter().zip(asked) {
+            segments.extend(answers.take(key)?.into_iter().map(|info| (table, info)));
+        }
         Ok(Self {
             epoch: answers.take(epoch)?,
             streams: take_streams(&mut answers, streams)?,
-            segments: answers.take(segments)?,
+            segments,
             sources: BTreeMap::new(),
         })
     }

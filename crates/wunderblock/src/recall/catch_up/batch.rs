@@ -1,11 +1,12 @@
 //! A batch of background work: its input, and the results of the threads.
 
+use super::pack::{finish_vectors, packed_words};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::ledger::recording::record::counted_bodies;
 use crate::ledger::session::PageLimit;
-use crate::recall::document::{Document, EventPlace};
+use crate::recall::document::{Document, DocumentText, EventPlace, PartCounter};
 use crate::rules::token_costs::count_body;
 use crate::rules::tokens::Vocabulary;
 use std::collections::HashMap;
@@ -13,13 +14,17 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_index::SegmentBuilder;
+use wunderblock_embed::{DIMENSIONS, Table};
+use wunderblock_index::{PassageKey, SegmentBuilder, VectorBuilder};
 use wunderblock_redact::Redactor;
 use wunderblock_store::codec::{Unpacker, utf8};
 use wunderblock_store::{
     Answer, BodyCount, DerivedTable, Frontiers, PackedBlob, PackedSegment, Query, SegmentReach, StreamInfo,
     StreamNo,
 };
+
+/// Derived tables that have segments.
+const SEGMENTED: [DerivedTable; 2] = [DerivedTable::Words, DerivedTable::Vectors];
 
 /// An event whose fact is decoded, unless it is erased.
 struct DecodedEvent {
@@ -71,8 +76,8 @@ pub(super) struct Done {
     pub(super) events: u64,
     pub(super) counts: Vec<(Handle, BodyCount)>,
     pub(super) tallies: Vec<(StreamId, Vec<(Seq, Tokens)>)>,
-    pub(super) segment: Option<PackedSegment>,
-    pub(super) reaches: Vec<SegmentReach>,
+    /// Segment of each derived table that has segments, and how far it reaches.
+    pub(super) segments: Vec<(DerivedTable, Option<PackedSegment>, Vec<SegmentReach>)>,
 }
 
 /// Reads events of a stream into a batch, as many as it has room for. Returns the position of the last event read.
@@ -98,7 +103,9 @@ pub(super) async fn read_batch(
         None => {
             let mut frontiers = info.frontiers;
             // Earlier batches are stored before this one, so everything before `from` is indexed by then.
-            frontiers.set(DerivedTable::Words, info.reach(DerivedTable::Words).max(from.prev()));
+            for table in SEGMENTED {
+                frontiers.set(table, info.reach(table).max(from.prev()));
+            }
             batch.runs.push(EventRun { id: info.id.clone(), no: info.no, frontiers, events });
         }
     }
@@ -124,7 +131,17 @@ struct Worker<'l> {
     redactor: &'l Redactor,
     key: &'l [u8; 32],
     counts: HashMap<Handle, BodyCount>,
-    builder: SegmentBuilder,
+    words: SegmentBuilder,
+    table: Table,
+    vectors: VectorBuilder,
+}
+
+/// What is made of an event.
+#[derive(Clone, Copy, Default)]
+struct Wanted {
+    counts: bool,
+    words: bool,
+    vectors: bool,
 }
 
 impl Load {
@@ -136,66 +153,75 @@ impl Load {
         tables: &[DerivedTable],
     ) -> Result<Done, Error> {
         let (packed, unpacker) = (self.packed, Unpacker::default());
-        let (counts, builder) = (HashMap::new(), SegmentBuilder::new());
-        let mut worker = Worker { packed, unpacker, redactor, key, counts, builder };
+        let (counts, words, table) = (HashMap::new(), SegmentBuilder::new(), Table::embedded());
+        let vectors = VectorBuilder::new(table.model(), DIMENSIONS);
+        let mut worker = Worker { packed, unpacker, redactor, key, counts, words, table, vectors };
         let mut done = Done { events: self.batch.events, ..Done::default() };
+        let mut reaches = SEGMENTED.map(|_| Vec::new());
         for run in self.batch.runs {
             let mut tokens = Vec::new();
-            let after = run.frontiers.of(DerivedTable::Words);
-            let mut reach = SegmentReach { stream: run.no, after, through: after };
+            let mut own = SEGMENTED.map(|table| {
+                let after = run.frontiers.of(table);
+                SegmentReach { stream: run.no, after, through: after }
+            });
             for DecodedEvent { seq, at, fact } in run.events {
-                let wants = |table| tables.contains(&table) && seq > run.frontiers.of(table);
-                let (counting, indexing) = (wants(DerivedTable::Counts), wants(DerivedTable::Words));
-                let document = fact.as_ref().filter(|_| indexing);
-                let document =
-                    document.and_then(|fact| Document::of(EventPlace { stream: run.no, seq, at }, fact));
-                let own = match &fact {
-                    Some(fact) => worker.event(fact, document.as_ref(), counting)?,
+                let is_wanted = |table| tables.contains(&table) && seq > run.frontiers.of(table);
+                let wanted = Wanted {
+                    counts: is_wanted(DerivedTable::Counts),
+                    words: is_wanted(DerivedTable::Words),
+                    vectors: is_wanted(DerivedTable::Vectors),
+                };
+                let sum = match &fact {
+                    Some(fact) => worker.event(EventPlace { stream: run.no, seq, at }, fact, wanted)?,
                     None => Tokens::ZERO,
                 };
-                if let Some(document) = document {
-                    worker.builder.end_document(document.key)?;
+                if wanted.counts {
+                    tokens.push((seq, sum));
                 }
-                if counting {
-                    tokens.push((seq, own));
-                }
-                if indexing {
+                for (reach, _) in own.iter_mut().zip(SEGMENTED).filter(|(_, table)| is_wanted(*table)) {
                     reach.through = seq;
                 }
             }
             if !tokens.is_empty() {
                 done.tallies.push((run.id, tokens));
             }
-            if reach.through > reach.after {
-                done.reaches.push(reach);
+            for (reaches, own) in reaches.iter_mut().zip(own).filter(|(_, own)| own.through > own.after) {
+                reaches.push(own);
             }
         }
-        done.counts = worker.counts.into_iter().collect();
+        let Worker { counts, words, vectors, .. } = worker;
+        done.counts = counts.into_iter().collect();
         // The counts are sorted, so that neighbouring rows of the ledger are written together.
         done.counts.sort_unstable_by_key(|(handle, _)| *handle);
-        if !worker.builder.is_empty() {
-            done.segment = Some(super::join::packed(worker.builder.finish()?)?);
+        let [of_words, of_vectors] = reaches;
+        if !of_words.is_empty() {
+            let segment = (!words.is_empty()).then(|| packed_words(words.finish()?)).transpose()?;
+            done.segments.push((DerivedTable::Words, segment, of_words));
+        }
+        if !of_vectors.is_empty() {
+            done.segments.push((
+                DerivedTable::Vectors,
+                Some(finish_vectors(vectors, &of_vectors)?),
+                of_vectors,
+            ));
         }
         Ok(done)
     }
 }
 
 impl Worker<'_> {
-    /// Adds the texts of a document to the index, and counts the bodies of its event. Returns the event's tokens.
+    /// Adds the document that an event is to the index, and counts the event's bodies. Returns the event's tokens.
     ///
     /// Of a fact that is not a message, only the bodies on their own are counted: they are not part of the session's
     /// token sums.
-    fn event(
-        &mut self,
-        fact: &Fact,
-        document: Option<&Document<'_>>,
-        counting: bool,
-    ) -> Result<Tokens, Error> {
+    fn event(&mut self, place: EventPlace, fact: &Fact, wanted: Wanted) -> Result<Tokens, Error> {
         let is_message = matches!(fact, Fact::MessageAppended(_));
-        let mut tokens = Tokens::ZERO;
+        let document = Some(fact).filter(|_| wanted.words || wanted.vectors);
+        let document = document.and_then(|fact| Document::of(place, fact));
+        let (mut tokens, mut parts) = (Tokens::ZERO, PartCounter::default());
         for body in counted_bodies(fact) {
-            let searched = document.and_then(|document| Some((document.voice(), document.text(body)?)));
-            let is_counted = counting && (is_message || body.handle().is_some());
+            let searched = document.as_ref().and_then(|document| Some((document, document.text(body)?)));
+            let is_counted = wanted.counts && (is_message || body.handle().is_some());
             if searched.is_none() && !is_counted {
                 continue;
             }
@@ -215,13 +241,26 @@ impl Worker<'_> {
                 };
                 tokens += if is_message { Tokens(u64::from(own)) } else { Tokens::ZERO };
             }
-            if let Some((voice, document_text)) = searched {
-                let redacted = self.redactor.redact_keyed(self.key, text).text;
-                match document_text.is_said {
-                    true => self.builder.add_spoken(&voice, &redacted)?,
-                    false => self.builder.add_text(&redacted)?,
+            let Some((document, DocumentText { is_said, .. })) = searched else { continue };
+            if !is_said {
+                parts.skip();
+                if wanted.words {
+                    self.words.add_text(&self.redactor.redact_keyed(self.key, text).text)?;
+                }
+                continue;
+            }
+            let (voice, redacted) = (document.voice(), self.redactor.redact_keyed(self.key, text).text);
+            if wanted.words {
+                self.words.add_spoken(&voice, &redacted)?;
+            }
+            for (part, passage) in parts.passages(&voice, &redacted).filter(|_| wanted.vectors) {
+                if let Some(vector) = self.table.vector(passage.text) {
+                    self.vectors.add(PassageKey { doc: document.key, part }, vector.bytes())?;
                 }
             }
+        }
+        if let Some(document) = document.filter(|_| wanted.words) {
+            self.words.end_document(document.key)?;
         }
         Ok(tokens)
     }

@@ -4,13 +4,14 @@
 //! already joined.
 
 use super::extent::Extent;
+use super::pack::{self, packed_vectors, packed_words};
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::query_batch::QueryBatch;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
+use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, join_vectors};
 use wunderblock_store::{
     Answer, Commit, DerivedTable, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write,
 };
@@ -21,8 +22,17 @@ const RANGE_BLOCKS: usize = 128;
 const SEARCH_JOIN: u64 = 1 << 20;
 
 pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(), Error> {
+    for table in [DerivedTable::Words, DerivedTable::Vectors] {
+        if extent.tables.contains(&table) {
+            join_segments_of(engine, table, extent).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn join_segments_of(engine: &Engine, table: DerivedTable, extent: Extent) -> Result<(), Error> {
     loop {
-        let (infos, epoch) = segment_infos(engine).await?;
+        let (infos, epoch) = segment_infos(engine, table).await?;
         let metas: Vec<SegmentMeta> = infos
             .iter()
             .map(|info| SegmentMeta {
@@ -32,17 +42,21 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
             })
             .collect();
         let mut joined = false;
-        for MergeJob { ids } in propose_merges(&metas) {
+        for MergeJob { ids } in pack::joins(table, &infos, &metas) {
             let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
             let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
             // A search joins only small segments, because a person waits for it.
             if extent.until.is_some() && (extent.is_over(|| engine.now()) || bytes > SEARCH_JOIN) {
                 return Ok(());
             }
-            if let Some(segment) = join_parts(engine, &parts).await? {
+            let joined_parts = match table {
+                DerivedTable::Vectors => join_vector_parts(engine, &parts).await?,
+                _ => join_parts(engine, &parts).await?.map(packed_words).transpose()?,
+            };
+            if let Some(segment) = joined_parts {
                 // The joined segment must not undo an erasure made since the read, so the epoch is compared.
                 let replaces = parts.iter().map(|info| info.segment()).collect();
-                if !swap_segments(engine, Some(segment), replaces, epoch).await? {
+                if !swap_segments(engine, table, segment, replaces, epoch).await? {
                     break;
                 }
                 joined = true;
@@ -56,10 +70,12 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
 }
 
 /// Returns all segments, oldest first, and the epoch they belong to.
-async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, Epoch), Error> {
+pub(super) async fn segment_infos(
+    engine: &Engine,
+    table: DerivedTable,
+) -> Result<(Vec<SegmentInfo>, Epoch), Error> {
     let mut batch = QueryBatch::default();
-    let infos =
-        batch.ask(Query::Segments { tenant: engine.tenant.no, table: DerivedTable::Words }, Answer::segments);
+    let infos = batch.ask(Query::Segments { tenant: engine.tenant.no, table }, Answer::segments);
     let epoch = batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch);
     let mut answers = engine.ask_all(batch).await?;
     let mut infos = answers.take(infos)?;
@@ -120,20 +136,15 @@ pub(crate) async fn read_segment(engine: &Engine, id: u64, header: Vec<u8>) -> R
 }
 
 /// Replaces segments by a joined one, unless some were replaced or content was erased since the epoch.
-pub(crate) async fn swap_segments(
+pub(super) async fn swap_segments(
     engine: &Engine,
-    segment: Option<Segment>,
+    table: DerivedTable,
+    segment: PackedSegment,
     replaces: Vec<SegmentId>,
     epoch: Epoch,
 ) -> Result<bool, Error> {
-    let segment = segment.map(packed).transpose()?;
-    let write = Write::Segment {
-        tenant: engine.tenant.no,
-        table: DerivedTable::Words,
-        segment,
-        replaces,
-        reaches: Vec::new(),
-    };
+    let (segment, reaches) = (Some(segment), Vec::new());
+    let write = Write::Segment { tenant: engine.tenant.no, table, segment, replaces, reaches };
     match engine.storage.commit(Commit::derived(epoch, vec![write])).await {
         Ok(_) => Ok(true),
         Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) => Ok(false),
@@ -141,8 +152,12 @@ pub(crate) async fn swap_segments(
     }
 }
 
-/// Returns a segment in its stored form.
-pub(super) fn packed(segment: Segment) -> Result<PackedSegment, Error> {
-    let docs = Header::decode(&segment.header)?.len() as u64;
-    Ok(PackedSegment { docs, header: segment.header, blocks: segment.blocks })
+/// Joins segments of vectors into one. Returns `None` if another process has changed the segments in the meantime.
+async fn join_vector_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<PackedSegment>, Error> {
+    let mut segments = Vec::with_capacity(parts.len());
+    for info in parts {
+        segments.push(read_segment(engine, info.id, info.header.clone()).await?);
+    }
+    // The blocks that another process has just replaced do not match their headers.
+    join_vectors(&segments, |_| false).ok().map(packed_vectors).transpose()
 }

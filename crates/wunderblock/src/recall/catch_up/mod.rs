@@ -1,8 +1,8 @@
-//! Background work: exact token counts and the text index, made in order and in batches, and restartable at any
-//! point.
+//! Background work: exact token counts, the text index and the vectors, made in order and in batches, and restartable at
+//! any point.
 //!
 //! ```text
-//! rows and bodies ─ Batch ─► threads: unpack, count, redact, index ─ Done ─► two commits, in order
+//! rows and bodies ─ Batch ─► threads: unpack, count, redact, index, embed ─ Done ─► two commits, in order
 //! ```
 //! No answer depends on this work: until it is done, counts are estimates marked as such, and search scans the rest.
 //! Each batch is stored in its own commits, so a crash loses at most the batches in progress. While the threads work,
@@ -12,10 +12,14 @@
 mod batch;
 mod extent;
 pub(crate) mod join;
+mod pack;
+mod renew;
 
 use batch::{Batch, Done, load_bodies, read_batch};
+
 pub(crate) use extent::Extent;
 use join::join_segments;
+pub(crate) use pack::{is_current, packed_vectors, packed_words};
 
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
@@ -49,7 +53,9 @@ pub(crate) async fn catch_up(
             break;
         }
     }
-    join_segments(engine, extent).await
+    engine.known.vectors.give_back(engine.now());
+    join_segments(engine, extent).await?;
+    renew::renew(engine, extent).await
 }
 
 /// Indexes waiting messages, and then counts their tokens if `counting` is true and there is time left, for at most
@@ -113,16 +119,14 @@ async fn store_batch(engine: &Engine, done: Done, epoch: Epoch) -> Result<Contro
         counts.push(Write::Counts { tenant, counts: done.counts });
     }
     counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies { tenant, stream, tokens }));
-    let index = (!done.reaches.is_empty()).then_some(Write::Segment {
-        tenant,
-        table: DerivedTable::Words,
-        segment: done.segment,
-        replaces: Vec::new(),
-        reaches: done.reaches,
-    });
+    let segment = |(table, segment, reaches)| {
+        let replaces = Vec::new();
+        Write::Segment { tenant, table, segment, replaces, reaches }
+    };
+    let index: Vec<Write> = done.segments.into_iter().map(segment).collect();
     // Both commits are submitted before the first is awaited, so one sync to disk serves both.
     let counted = (!counts.is_empty()).then(|| engine.storage.commit(Commit::raw(counts)));
-    let indexed = index.map(|index| engine.storage.commit(Commit::derived(epoch, vec![index])));
+    let indexed = (!index.is_empty()).then(|| engine.storage.commit(Commit::derived(epoch, index)));
     if let Some(counted) = counted {
         counted.await?;
     }

@@ -25,6 +25,8 @@ pub(super) struct Ranking<'a> {
     scope: DocScope,
     /// Passages in scope, if they are ranked.
     passages: Option<PassageOrder>,
+    /// Similarity of each passage to the question, if the meaning is compared.
+    similarity: Option<Vec<u16>>,
     /// Index segments, newest first.
     segments: Vec<(u64, Arc<Header>)>,
     /// Blocks of the segments that hold the words, by the position of the segment and the number of the block.
@@ -36,21 +38,33 @@ pub(super) struct Ranking<'a> {
     pub(super) scanned: u64,
     /// Whether the deadline has passed before all documents were scanned.
     pub(super) late: bool,
+    /// Whether the meaning was not compared because too much waits for vectors.
+    pub(super) by_words: bool,
 }
 
 impl<'a> Ranking<'a> {
     /// Scans and reads what the ranking is made from.
     pub(super) async fn prepare(task: &'a Task<'a>, ground: Ground, kept: KeptTexts) -> Result<Self, Error> {
-        let Waiting { tail, scanned, late } = scan(task, &ground).await?;
+        let Waiting { tail, similar, scanned, late } = scan(task, &ground).await?;
         let kept = kept_scan::scan_all(task, &ground, kept).await?;
         let (words, late) = (task.words(), late || kept.late);
         let tail = Tail::join(words, vec![tail, kept.tail(words)])
             .map_err(|error| Error::Query(error.to_string()))?;
+        let compares = ground.compares(task);
+        let by_words = task.meaning.is_some() && !compares;
+        let vectors = match &task.meaning {
+            Some(meaning) if compares => Some((meaning, ground.read_vectors(task).await?)),
+            _ => None,
+        };
         let Ground { scope, segments, .. } = ground;
         let blocks = read_blocks(task.engine, words, &segments).await?;
         let passages = (task.options.order == SearchOrder::Ranked)
             .then(|| task.engine.known.order(&segments, &scope).with_tail(&tail, &scope));
-        Ok(Self { task, scope, passages, segments, blocks, tail, kept, scanned, late })
+        let similarity = passages.as_ref().zip(vectors);
+        let similarity = similarity
+            .map(|(order, (meaning, vectors))| vectors.similarity(meaning, order, &similar))
+            .transpose()?;
+        Ok(Self { task, scope, passages, similarity, segments, blocks, tail, kept, scanned, late, by_words })
     }
 
     /// Returns the first hits. A higher limit gives the same hits and further ones.
@@ -85,7 +99,7 @@ impl<'a> Ranking<'a> {
         let search = PassageSearch {
             question,
             order,
-            similarity: None,
+            similarity: self.similarity.as_deref(),
             profiles: &Profiles::FITTED,
             windows: !options.brief,
             // Only a budget of tokens is filled with what has no word of the question near it.

@@ -3,30 +3,35 @@
 use super::options::{SearchIn, SearchOptions};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
+use crate::ledger::header_cache::SegmentKey;
 use crate::ledger::reading::lineage::{ask_behind, ask_streams, take_streams};
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
+use crate::recall::catch_up::is_current;
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Bytes;
-use wunderblock_index::{DocScope, Header};
+use wunderblock_index::{DocScope, Header, VectorHeader};
 use wunderblock_store::{Answer, DerivedTable, Query, StreamInfo, StreamKind, Stretch, TenantNo};
 
 /// State of the index and the ledger: every document is either indexed or waiting, and none is both.
 pub(super) struct Ground {
     pub(super) scope: DocScope,
-    /// Streams with events that are not indexed yet.
+    /// Streams with events that are not indexed yet, or have no vectors yet.
     pub(super) behind: Vec<StreamInfo>,
     /// Index segments, newest first.
     pub(super) segments: Vec<(u64, Arc<Header>)>,
+    /// Segments of vectors that are comparable with those of a question.
+    pub(super) vectors: Vec<(SegmentKey, Arc<VectorHeader>)>,
 }
 
 impl Ground {
     pub(super) async fn find(engine: &Engine, options: &SearchOptions) -> Result<Self, Error> {
         let (tenant, kinds) = (engine.tenant.no, options.within.kinds());
         let mut batch = QueryBatch::default();
-        let behind = ask_behind(&mut batch, tenant, kinds, &[DerivedTable::Words]);
-        let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
+        let behind = ask_behind(&mut batch, tenant, kinds, &[DerivedTable::Words, DerivedTable::Vectors]);
+        let mut ask = |table| batch.ask(Query::Segments { tenant, table }, Answer::segments);
+        let (segments, vectors) = (ask(DerivedTable::Words), ask(DerivedTable::Vectors));
         let lineage = options.session.as_ref().map(|id| batch.ask(lineage(tenant, id), Answer::lineage));
         let except = options.except.as_ref().filter(|_| lineage.is_none());
         let excepted = except.map(|id| batch.ask(self::lineage(tenant, id), Answer::lineage));
@@ -38,7 +43,9 @@ impl Ground {
         let mut answers = engine.ask_all(batch).await?;
         let (behind, segments) = (take_streams(&mut answers, behind)?, answers.take(segments)?);
         let segments = engine.known.headers(segments)?;
-        let mut ground = Self { scope: DocScope::everything(), behind, segments };
+        let mut vectors = engine.known.vector_headers(answers.take(vectors)?)?;
+        vectors.retain(|(_, header)| is_current(header));
+        let mut ground = Self { scope: DocScope::everything(), behind, segments, vectors };
         if let Some(chosen) = chosen {
             let mut chosen = take_streams(&mut answers, chosen)?;
             if let (Some(except), Some(excepted)) = (except, excepted) {
@@ -68,8 +75,8 @@ impl Ground {
 
     /// Returns whether more is waiting to be indexed than a search scans quickly. The waiting text of a session is
     /// estimated from the average length of its events.
-    pub(super) fn is_far_behind(&self) -> bool {
-        let waiting = |info: &StreamInfo| info.head.0.saturating_sub(info.reach(DerivedTable::Words).0);
+    pub(super) fn is_far_behind(&self, table: DerivedTable) -> bool {
+        let waiting = |info: &StreamInfo| info.head.0.saturating_sub(info.reach(table).0);
         let events: u64 = self.behind.iter().map(waiting).sum();
         let text = |info: &StreamInfo| Bytes(info.text.0 / info.head.0.max(1) * waiting(info));
         events > SCAN_EVENTS || self.behind.iter().map(text).sum::<Bytes>() > SCAN_BYTES

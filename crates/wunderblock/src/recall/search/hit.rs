@@ -153,7 +153,7 @@ pub struct SearchResult {
     pub cut: Option<SearchCut>,
 }
 
-/// Reason why a search ended early.
+/// Reason why a search ended early, or compared less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchCut {
     /// The deadline passed while texts that are not indexed were scanned.
@@ -165,4 +165,9 @@ pub enum SearchCut {
          filter, or do not contain the phrase"
     )]
     Candidates(u64),
+    /// Too many messages wait for their vectors, so words alone were compared.
+    #[error(
+        "words alone were compared: too many messages wait for what tells their meaning, which is made in the background"
+    )]
+    Meaning,
 }

@@ -2,7 +2,7 @@
 //! is missed. Texts that are kept as bytes are not indexed, and are always scanned.
 //!
 //! ```text
-//! options ─► ground: scope, segments, streams behind ─► arms: index, waiting, kept ─► fusion ─► resolve ─► hits
+//! options ─► ground: scope, segments, streams behind ─► arms: index, waiting, kept, meaning ─► fusion ─► resolve ─► hits
 //! ```
 
 mod fusion;
@@ -10,6 +10,7 @@ mod ground;
 mod hit;
 mod kept;
 mod kept_scan;
+mod meaning;
 mod options;
 mod resolve;
 mod snippet;
@@ -34,7 +35,7 @@ use snippet::snippet;
 use std::collections::HashSet;
 use wunderblock_core::units::Tokens;
 use wunderblock_index::Question;
-use wunderblock_store::StoreError;
+use wunderblock_store::{DerivedTable, StoreError};
 
 /// Maximum number of messages with the words that are checked for the phrases and the filter, unless more hits are
 /// wanted. It bounds the memory of a search.
@@ -57,14 +58,13 @@ pub(crate) async fn search(
     let question = if options.free_text { Question::from_text(query) } else { Question::parse(query) };
     let question = question.map_err(|error| Error::Query(error.to_string()))?;
     let ground = Ground::find(engine, options).await?;
-    if ground.is_far_behind() {
+    if ground.is_far_behind(DerivedTable::Words) {
         if options.brief {
             return Ok(SearchResult { hits: Vec::new(), scanned: 0, cut: None });
         }
         catch_up_briefly(engine, true).await?;
     }
-    let is_word = query.split_whitespace().nth(1).is_none();
-    let task = Task { engine, question: &question, is_word, options };
+    let task = Task::new(engine, query, &question, options);
     // A segment may be joined with others after its header has been read but before its blocks have been read. The failed
     // read is then retried.
     for _ in 1..SEARCH_RETRIES {
@@ -83,7 +83,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
     let is_plain = options.messages_only || options.brief;
     let kept = if is_plain { KeptTexts::new() } else { kept_texts(engine).await? };
     let ranking = Ranking::prepare(task, ground, kept).await?;
-    let Ranking { kept, scanned, late, .. } = &ranking;
+    let Ranking { kept, scanned, late, by_words, .. } = &ranking;
     let mut limit = options.limit;
     let max = options.limit.max(CANDIDATES);
     let (mut found, mut resolved, mut seen) = (Vec::new(), 0, HashSet::new());
@@ -123,6 +123,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
                 keep_within(&mut hits, room);
             }
             let cut = cut.or(late.then_some(SearchCut::Scanning));
+            let cut = cut.or(by_words.then_some(SearchCut::Meaning));
             return Ok(SearchResult { hits, scanned: *scanned, cut });
         }
         // The index does not check phrases and filters, so hits may have been removed, and the search is repeated with

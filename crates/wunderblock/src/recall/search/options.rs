@@ -5,6 +5,7 @@ use crate::ledger::engine::Engine;
 use crate::recall::catch_up::SEARCHED;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Tokens;
+use wunderblock_embed::{Table, Vector};
 use wunderblock_index::{ParsedQuery as Words, Question, SearchOrder};
 use wunderblock_store::{EventFilter, StreamFilter, StreamKind};
 
@@ -58,6 +59,9 @@ pub struct SearchOptions {
     /// Whether to leave out texts that are kept as bytes: outputs of commands that are too long for a message, and
     /// records that are too long to be parsed. A brief search leaves them out, too.
     pub messages_only: bool,
+    /// Whether to compare the meaning of texts, too. A brief search, one for a single word and one for the newest never
+    /// do.
+    pub meaning: bool,
     /// Time at which the search is given up.
     pub deadline: Deadline,
 }
@@ -76,6 +80,7 @@ impl Default for SearchOptions {
             sessions: StreamFilter::default(),
             events: EventFilter::default(),
             messages_only: false,
+            meaning: true,
             deadline: Deadline::default(),
         }
     }
@@ -87,10 +92,29 @@ pub(super) struct Task<'a> {
     pub(super) question: &'a Question,
     /// Whether the question is one word: a name or a literal.
     pub(super) is_word: bool,
+    /// Meaning of the question, if it is to be compared and the table knows its words.
+    pub(super) meaning: Option<Vector>,
     pub(super) options: &'a SearchOptions,
 }
 
 impl<'a> Task<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        text: &str,
+        question: &'a Question,
+        options: &'a SearchOptions,
+    ) -> Self {
+        let is_word = text.split_whitespace().nth(1).is_none();
+        let is_ranked = options.order == SearchOrder::Ranked && !options.brief;
+        let compares = options.meaning && is_ranked && !is_word;
+        let asked = || -> Vec<&str> {
+            // What is excluded is not what is meant.
+            text.split_whitespace().filter(|word| options.free_text || !word.starts_with('-')).collect()
+        };
+        let meaning = compares.then(|| Table::embedded().vector(&asked().join(" "))).flatten();
+        Self { engine, question, is_word, meaning, options }
+    }
+
     /// Returns the words to look for.
     pub(super) fn words(&self) -> &'a Words {
         self.question.query()

@@ -7,14 +7,14 @@ use super::snippet::{redacted, snippet};
 use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::reading::stored::{decode_event, read_texts};
-use crate::recall::document::{Document, DocumentKind, EventPlace};
+use crate::recall::document::{Document, DocumentKind, EventPlace, PartCounter};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Seq;
-use wunderblock_index::{DocKey, Phrase, passages};
+use wunderblock_index::{DocKey, Phrase};
 use wunderblock_store::{Answer, EventFilter, Query, StoredEvent, StreamInfo, StreamKind, StreamNo};
 
 /// Events at places, and their streams.
@@ -125,25 +125,21 @@ fn passage<'f>(
     part: u32,
     text_of: impl Fn(&'f Body) -> Option<&'f str>,
 ) -> Option<String> {
-    let (mut rows, mut in_whole) = (0, false);
+    let mut parts = PartCounter::default();
     // The headings of a section are shown beside its text.
     let shown = if document.kind == DocumentKind::Section { 1 } else { document.texts.len() };
     for text in document.texts.iter().take(shown) {
         let Some(own) = text_of(text.body) else { continue };
         if !text.is_said {
-            rows += u32::from(!in_whole);
-            in_whole = true;
+            parts.skip();
             continue;
         }
-        in_whole = false;
-        for passage in passages(&document.voice(), &redacted(engine, own)) {
-            if rows == part {
-                let text: String =
-                    passage.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-                let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                return Some(head(&line, PASSAGE_BYTES).to_owned());
-            }
-            rows += 1;
+        let own = redacted(engine, own);
+        let found = parts.passages(&document.voice(), &own).find(|(number, _)| *number == part);
+        if let Some((_, passage)) = found {
+            let text: String = passage.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            return Some(head(&line, PASSAGE_BYTES).to_owned());
         }
     }
     None

@@ -74,14 +74,15 @@ impl EvalAsked {
 type Places = HashMap<(StreamId, Seq), String>;
 
 impl EvalSet {
-    /// Records the conversations of the set in a ledger, which should be empty, and asks the questions. Calls `progress`
-    /// with the number of questions asked, and their total number.
+    /// Records the conversations of the set in a ledger, which should be empty, and asks the questions with the options of
+    /// a search, except scope and size. Calls `progress` with the number of questions asked, and their total number.
     ///
     /// # Errors
     /// Fails if the ledger cannot be used, or if the set has no questions.
     pub fn ask<'a>(
         &'a self,
         engine: &'a Engine,
+        options: &'a SearchOptions,
         progress: &'a mut (dyn FnMut(u64, u64) + Send),
     ) -> BoxFuture<'a, EvalAsked> {
         Box::pin(async move {
@@ -98,8 +99,9 @@ impl EvalSet {
             for (conversation, places) in self.conversations.iter().zip(&places) {
                 let sessions =
                     StreamFilter { projects: vec![conversation.name.clone()], ..StreamFilter::default() };
+                let options = SearchOptions { sessions, ..options.clone() };
                 for question in &conversation.questions {
-                    ask(engine, question, sessions.clone(), places, &mut asked).await?;
+                    ask(engine, question, &options, places, &mut asked).await?;
                     done += 1;
                     progress(done, total);
                 }
@@ -114,13 +116,12 @@ impl EvalSet {
 async fn ask(
     engine: &Engine,
     question: &EvalQuestion,
-    sessions: StreamFilter,
+    options: &SearchOptions,
     places: &Places,
     asked: &mut EvalAsked,
 ) -> Result<(), Error> {
     let tokens = EVAL_TOKENS.into_iter().max().map(|tokens| Tokens(2 * tokens));
-    let options =
-        SearchOptions { sessions, limit: HITS, tokens, free_text: true, ..SearchOptions::default() };
+    let options = SearchOptions { limit: HITS, tokens, free_text: true, ..options.clone() };
     let began = Instant::now();
     let hits = match engine.recall().search(&question.text, &options).await {
         Ok(found) => found.hits,

@@ -58,14 +58,15 @@ struct Said {
 }
 
 impl OwnQuestions {
-    /// Makes questions from the sessions of a ledger, and asks them of all its sessions. Calls `progress` with the number
-    /// of questions asked, and their total number.
+    /// Makes questions from the sessions of a ledger, and asks them of all its sessions with the options of a search,
+    /// except its size. Calls `progress` with the number of questions asked, and their total number.
     ///
     /// # Errors
     /// Fails if the ledger cannot be read, or if its sessions have too little text for a question.
     pub fn ask<'a>(
         self,
         engine: &'a Engine,
+        options: &'a SearchOptions,
         progress: &'a mut (dyn FnMut(u64, u64) + Send),
     ) -> BoxFuture<'a, EvalAsked> {
         Box::pin(async move {
@@ -79,7 +80,7 @@ impl OwnQuestions {
             let mut asked = EvalAsked::default();
             for (question, done) in questions.iter().zip(1..) {
                 let began = Instant::now();
-                let hits = search(engine, &question.text).await?;
+                let hits = search(engine, &question.text, options).await?;
                 asked.micros.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
                 let found = answer(question, &hits, |hit| Some(place(&hit.session, hit.seq)));
                 asked.answers.push(found);
@@ -194,9 +195,8 @@ fn place(session: &StreamId, seq: Seq) -> String {
     format!("{session}#{seq}")
 }
 
-async fn search(engine: &Engine, question: &str) -> Result<Vec<SearchHit>, Error> {
-    let options =
-        SearchOptions { limit: LOOKED_AT, free_text: true, messages_only: true, ..SearchOptions::default() };
+async fn search(engine: &Engine, question: &str, options: &SearchOptions) -> Result<Vec<SearchHit>, Error> {
+    let options = SearchOptions { limit: LOOKED_AT, free_text: true, messages_only: true, ..options.clone() };
     match engine.recall().search(question, &options).await {
         Ok(mut found) => {
             // A tool's output may hold the words, too, but nobody said them there.

@@ -20,7 +20,7 @@ fn doctor_reports_nothing_that_is_only_work_in_progress() {
         // The list of sessions has been read, and the index has not: another process begins to rebuild it.
         if calls == 1 {
             let rebuild = "BEGIN; DELETE FROM index_segments; DELETE FROM index_blocks;
-                UPDATE frontiers SET seq = 0, behind = 1 WHERE what = 1; COMMIT";
+                UPDATE frontiers SET seq = 0, behind = 1 WHERE what > 0; COMMIT";
             rusqlite::Connection::open(home.db()).unwrap().execute_batch(rebuild).unwrap();
         }
     };

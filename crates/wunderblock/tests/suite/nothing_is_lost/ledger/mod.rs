@@ -15,6 +15,7 @@ pub(crate) mod history;
 mod imports;
 mod live;
 mod logs;
+mod meaning;
 mod members;
 mod outputs;
 #[cfg(target_os = "linux")]
