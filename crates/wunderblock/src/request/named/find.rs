@@ -1,14 +1,14 @@
 //! Finds the text of a name among events of its session.
 
-use super::AskedOutcome;
 use super::names::{Name, NameKind, words};
+use super::{AskedOutcome, message};
 use crate::ledger::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::authority::Authority;
-use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::event::Event;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role, count_lines};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::plan::{AskedText, Injection};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
@@ -299,13 +299,6 @@ fn written(input: &str) -> Option<String> {
     names.iter().find(|name| input.contains(&format!("\"{name}\"")))?;
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input).ok()?;
     names.iter().find_map(|name| fields.get(name)?.as_str()).map(str::to_owned)
-}
-
-fn message(event: &Event) -> Option<&Message> {
-    match &event.fact {
-        Some(Fact::MessageAppended(said)) => Some(&said.message),
-        _ => None,
-    }
 }
 
 fn text_of(part: &Part) -> Option<&Body> {

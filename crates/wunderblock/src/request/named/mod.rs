@@ -22,14 +22,24 @@ use names::Name;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wunderblock_core::event::Event;
+use wunderblock_core::author::Author;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Message, Part};
 use wunderblock_core::plan::{AskedText, Injection, PlanInput, Recalled, recall};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_store::BodyCount;
+
+/// Number of the user's latest turns among which the newest typed one is found: the others are by programs.
+pub(crate) const TURNS: u64 = 4;
+/// Maximum length of the turns that are searched for names.
+pub(crate) const TURN_BYTES: Bytes = Bytes(256 << 10);
+/// Maximum total length of the texts that are read for all names.
+pub(crate) const TEXTS: Bytes = Bytes(4 << 20);
+/// Maximum number of events that are read for all names.
+const EVENTS: usize = 640;
 
 /// Names of the newest typed turn, with the places where their texts may be.
 #[derive(Clone, Debug, Default)]
@@ -113,8 +123,21 @@ impl AskedFor {
 }
 
 impl NamedPlaces {
-    /// Returns the names in a turn, without places.
-    pub(crate) fn of_turn(turn: Seq, said: &Message, texts: &Texts) -> Self {
+    /// Returns the names in the newest of some turns that was typed, without places; `None` if there are none. `texts`
+    /// returns the texts of the turn.
+    pub(crate) fn of_newest<'e>(
+        turns: impl IntoIterator<Item = &'e Event>,
+        texts: impl FnOnce(&Message) -> Texts,
+    ) -> Option<Self> {
+        let typed = |event: &'e Event| {
+            let said = message(event).filter(|said| matches!(said.author(), Author::Person | Author::Peer));
+            said.map(|said| (event.seq, said))
+        };
+        let (turn, said) = turns.into_iter().find_map(typed)?;
+        Some(Self::of_turn(turn, said, &texts(said))).filter(|named| !named.names.is_empty())
+    }
+
+    fn of_turn(turn: Seq, said: &Message, texts: &Texts) -> Self {
         let mut typed = String::new();
         for (index, part) in said.parts.iter().enumerate() {
             let Part::Text { text, .. } = part else { continue };
@@ -127,12 +150,37 @@ impl NamedPlaces {
         Self { turn, names, ..Self::default() }
     }
 
+    /// Returns the words by which each name is narrowed.
+    pub(crate) fn narrowing(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(name, _)| name.narrowing())
+    }
+
+    /// Takes note of what the handle of a name means. `own` is the handle of the session itself, whose positions are read
+    /// like any other place.
+    pub(crate) fn means(&mut self, place: usize, handle: Handle, own: Handle) {
+        let Some((name, meant)) = self.names.get_mut(place) else { return };
+        if handle != own {
+            return meant.push(handle);
+        }
+        let seq = name.text.split(['#', '-']).nth(1).and_then(|seq| seq.parse().ok());
+        self.places.extend(seq.map(Seq));
+    }
+
     /// Returns the positions to read: the places, the results that follow them, and what precedes them.
     pub(crate) fn around(&self) -> Vec<Seq> {
         let mut seen = BTreeSet::new();
         let near = |seq: &Seq| [*seq, Seq(seq.0 + 1), Seq(seq.0 + 2), Seq(seq.0 + 3), seq.prev()];
-        let near = self.places.iter().flat_map(near);
-        near.filter(|seq| *seq > Seq::START && seen.insert(*seq)).collect()
+        let near = self.places.iter().filter(|seq| **seq != self.turn).flat_map(near);
+        let is_new = |seq: &Seq| *seq > Seq::START && seen.insert(*seq);
+        near.filter(is_new).take(EVENTS).collect()
+    }
+}
+
+/// Returns the message of an event.
+pub(crate) fn message(event: &Event) -> Option<&Message> {
+    match &event.fact {
+        Some(Fact::MessageAppended(said)) => Some(&said.message),
+        _ => None,
     }
 }
 
