@@ -141,7 +141,7 @@ fn ten_named_texts_come_back_after_compactions() {
 }
 
 /// Checks that texts come back under some policies after a number of compactions of each.
-fn come_back(all: &[Named], lanes: Vec<Arc<Policy>>, least: usize) {
+fn come_back(all: &[Named], lanes: Vec<Arc<Policy>>, least: u64) {
     let scene = Scene::new();
     scene.tells(all);
     // Each preset has a lane of its own.
@@ -153,7 +153,7 @@ fn come_back(all: &[Named], lanes: Vec<Arc<Policy>>, least: usize) {
     for round in 0..12 + least + least / 5 {
         scene.turns(round * 12..round * 12 + 12);
         for (policy, times) in lanes.iter().zip(&mut compacted).filter(|(_, times)| **times < least) {
-            *times += usize::from(scene.build(&of(policy)).compacted.is_some());
+            *times += u64::from(scene.build(&of(policy)).compacted.is_some());
         }
     }
     words::catch_up(&scene.engine);
