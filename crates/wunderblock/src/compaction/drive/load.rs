@@ -208,7 +208,7 @@ impl Loading<'_> {
         first.user = turns.first().map(|row| row.seq);
         if let Some(named) = named {
             let turns: Vec<Event> = turns.iter().map(|row| self.event(row)).collect::<Result<_, _>>()?;
-            first.named = named.search(self.engine, &mut answers, (&first.info, to), &turns)?;
+            first.named = named.search(self.engine, &mut answers, &first.info, &turns)?;
         }
         let pins = answers.take(pins)?;
         for row in &pins {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! first trip    the turn's text, the session's stretches, the segments of the index
-//! second trip   blocks of the index, handles                            ─► places
+//! second trip   blocks of the index, what it does not have yet, handles  ─► places
 //! show trip     events at the places and around them, with their bodies
 //! ```
 
@@ -36,6 +36,8 @@ type Blobs = Vec<Option<PackedBlob>>;
 
 /// Queries of the first round trip.
 pub(super) struct NamedTurn {
+    /// Last position of the view.
+    to: Seq,
     stretches: AnswerKey<Vec<Stretch>>,
     segments: AnswerKey<Vec<SegmentInfo>>,
     behind: AskedStreams,
@@ -48,6 +50,7 @@ impl NamedTurn {
         let events = Selected::UserTurns { to, limit: TURNS };
         let turns = Query::BodiesOf { tenant, stream: stream.clone(), events, bytes: TURN_BYTES };
         Self {
+            to,
             stretches: batch.ask(Query::Lineage { tenant, stream }, Answer::lineage),
             segments: batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments),
             behind: ask_behind(batch, tenant, &[StreamKind::Session], &[DerivedTable::Words]),
@@ -61,14 +64,14 @@ impl NamedTurn {
         self,
         engine: &Engine,
         answers: &mut Answers,
-        (info, to): (&StreamInfo, Seq),
+        info: &StreamInfo,
         turns: &[Event],
     ) -> Result<Option<NamedSearch>, Error> {
         let texts = unpacked(engine, answers.take(self.bodies)?)?;
         let Some(named) = NamedPlaces::of_newest(turns, |_| texts) else { return Ok(None) };
         let mut stretches = answers.take(self.stretches)?;
         for stretch in &mut stretches {
-            stretch.to = stretch.to.min(to);
+            stretch.to = stretch.to.min(self.to);
         }
         let words = WordPlaces::of(named.narrowing());
         let words = words.indexed(engine, answers.take(self.segments)?, &stretches)?;
