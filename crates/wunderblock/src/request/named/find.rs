@@ -26,10 +26,10 @@ const NOTED_MAX: usize = 4;
 type Stretch = (Bytes, Bytes);
 
 /// Reason why there is no text, and the position of the text.
-pub(super) type Missing = (AskedOutcome, Option<Seq>);
+pub(crate) type Missing = (AskedOutcome, Option<Seq>);
 
 /// Texts of a session among which those of names are found.
-pub(super) struct Finder<'e> {
+pub(crate) struct Finder<'e> {
     texts: &'e Texts,
     hidden: &'e BTreeSet<Seq>,
     events: &'e BTreeMap<Seq, Event>,
@@ -75,7 +75,7 @@ struct CallOf<'e> {
 
 impl<'e> Finder<'e> {
     /// Collects the texts among some events, except those of the turn that names them.
-    pub(super) fn of(
+    pub(crate) fn of(
         events: &'e BTreeMap<Seq, Event>,
         texts: &'e Texts,
         hidden: &'e BTreeSet<Seq>,
@@ -156,7 +156,7 @@ impl<'e> Finder<'e> {
 
     /// Returns the text of a name, or why there is none. `held` are the bodies that the name may mean, with the positions
     /// that hold them.
-    pub(super) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<AskedText, Missing> {
+    pub(crate) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<AskedText, Missing> {
         if name.kind == NameKind::Handle {
             return self.handle(name, held);
         }
