@@ -147,14 +147,6 @@ pub(crate) fn ends(text: &str, front: usize, back: usize, whole: WholeText) -> S
     format!("{head}\n{mark}\n{tail}")
 }
 
-/// Returns the first and last lines of a text, as [`ends`] does. Lines longer than half of `keep` bytes are cut.
-pub(crate) fn end_lines(text: &str, keep: usize, whole: WholeText) -> String {
-    let (head, tail) = (head(text, keep), tail(text, keep));
-    let front = head.rfind('\n').filter(|at| *at >= keep / 2).unwrap_or(head.len());
-    let cut = tail.find('\n').filter(|at| *at <= keep / 2).map_or(0, |at| at + 1);
-    ends(text, front, tail.len() - cut, whole)
-}
-
 /// Returns the lines around a stretch of a text, at most about `keep` bytes, with marks in place of what precedes and
 /// follows.
 pub(crate) fn around(text: &str, stretch: (Bytes, Bytes), keep: Bytes, whole: WholeText) -> String {

@@ -116,7 +116,7 @@ impl ExchangeCosts<'_> {
             let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
             let body = match one.part {
                 Some(stretch) => stub::around(text, stretch, keep, whole),
-                None => stub::end_lines(text, half, whole),
+                None => stub::ends(text, half, half, whole),
             };
             let what = name_of_part(&one.whole);
             Injection { body: body.into(), what, part_of: Some(handle), ..one.whole.clone() }
