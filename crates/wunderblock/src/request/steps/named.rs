@@ -11,6 +11,7 @@ use crate::request::stages::Planned;
 use std::sync::Arc;
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::{AskedText, Injection, PlanInput, Recalled, recall};
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
 
 /// Brings the texts of the names back that the request does not show, as far as there is room.
