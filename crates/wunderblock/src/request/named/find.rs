@@ -154,7 +154,7 @@ impl<'e> Finder<'e> {
         }
     }
 
-    /// Returns the text of a name, or why there is none. `held` are the bodies that the name may mean, with the positions
+    /// Returns the text of a name, or the reason why it is missing. `held` are the bodies that the name may mean, with the positions
     /// that hold them.
     pub(crate) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<AskedText, Missing> {
         if name.kind == NameKind::Handle {
@@ -358,7 +358,7 @@ fn place_of(text: &str, name: &Name) -> Option<(Stretch, bool)> {
     definition(&name.text).or_else(member).or_else(|| plain().map(|at| (stretch(at, name.text.len()), false)))
 }
 
-/// Returns the places of a word that are no part of a longer word.
+/// Returns the places of a word outside of longer words.
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).map(|(at, _)| at).filter(move |at| {

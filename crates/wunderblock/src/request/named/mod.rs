@@ -113,8 +113,8 @@ impl AskedFor {
 }
 
 impl NamedPlaces {
-    /// Returns the names in the newest of some turns that was typed, without places; `None` if there are none. `texts`
-    /// returns the texts of the turn.
+    /// Returns the names in the newest of some turns that was typed, without places; `None` if it names
+    /// nothing. `texts` returns the texts of the turn.
     pub(crate) fn of_newest<'e>(
         turns: impl IntoIterator<Item = &'e Event>,
         texts: impl FnOnce(&Message) -> Texts,
