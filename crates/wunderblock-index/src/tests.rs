@@ -88,7 +88,10 @@ impl Index {
             self.segments.iter().rev().map(|segment| Header::decode(&segment.header).unwrap()).collect();
         let headers: Vec<&Header> = headers.iter().collect();
         let (a, b) = self.tail.split_at(self.tail.len() / 2);
-        let tail = Tail::join(query, vec![scan(query, a), scan(query, b)]).unwrap();
+        // One scan for the terms of several queries.
+        let terms = ParsedQuery::terms_of([&ParsedQuery::parse("a +read x").unwrap(), query]);
+        let tail = Tail::join(&terms, vec![scan(&terms, a), scan(&terms, b)]).unwrap();
+        let tail = tail.of_query(&terms, query);
         let mut fetched = 0;
         let fetch = |segment: usize, block: u32| {
             fetched += 1;

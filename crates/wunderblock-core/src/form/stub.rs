@@ -149,10 +149,10 @@ pub(crate) fn ends(text: &str, front: usize, back: usize, whole: WholeText) -> S
 
 /// Returns the lines around a stretch of a text, at most about `keep` bytes, with marks in place of what precedes and
 /// follows.
-pub(crate) fn around(text: &str, stretch: (Bytes, Bytes), keep: Bytes, whole: WholeText) -> String {
+pub(crate) fn around(text: &str, from: Bytes, to: Bytes, keep: Bytes, whole: WholeText) -> String {
     let place = |at: u64| text.floor_char_boundary(usize::try_from(at).unwrap_or(usize::MAX));
-    let from = place(stretch.0.0);
-    let to = place(stretch.1.0.min(stretch.0.0.saturating_add(keep.0))).max(from);
+    let (from, to) = (place(from.0), place(to.0.min(from.0.saturating_add(keep.0))));
+    let to = to.max(from);
     let beside = keep.0.saturating_sub((to - from) as u64) / 2;
     let (first, last) = (place((from as u64).saturating_sub(beside)), place(to as u64 + beside));
     let lines_from = || text.get(first..from).and_then(|before| before.find('\n')).map(|at| first + at + 1);

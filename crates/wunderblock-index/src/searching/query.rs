@@ -233,6 +233,15 @@ impl ParsedQuery {
         Ok(Self::of(parsed, left_out))
     }
 
+    /// Returns the terms of several queries, without clauses, so that one scan counts them all: [`crate::Tail::of_query`].
+    #[must_use]
+    pub fn terms_of<'q>(queries: impl IntoIterator<Item = &'q Self>) -> Self {
+        let mut terms: Vec<Term> = queries.into_iter().flat_map(|query| &query.terms).cloned().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        Self { terms, clauses: Vec::new(), left_out: 0 }
+    }
+
     /// Returns the query's phrases, each with a flag: if true, a document must contain the phrase; otherwise, it must
     /// not.
     pub fn phrases(&self) -> impl Iterator<Item = (&Phrase, bool)> {

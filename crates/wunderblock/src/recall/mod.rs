@@ -8,5 +8,6 @@ pub(crate) mod note;
 pub(crate) mod places;
 pub(crate) mod read;
 pub(crate) mod read_page;
+pub(crate) mod scan;
 pub(crate) mod search;
 pub mod summary_graph;

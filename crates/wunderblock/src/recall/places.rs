@@ -1,12 +1,13 @@
-//! Positions of a session at which words occur, found by the text index alone. The caller reads the index in batches of
-//! its own, so the search takes no round trip of its own.
+//! Positions of a session at which words occur, found by the text index and in what it does not have yet. The caller
+//! reads the index in batches of its own, so the search takes no round trip of its own.
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
+use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::units::Seq;
-use wunderblock_index::{DocScope, Header, IndexSearch, ParsedQuery, SearchOrder, search};
+use wunderblock_index::{DocHit, DocScope, Header, IndexSearch, ParsedQuery, SearchOrder, Tail, search};
 use wunderblock_store::{Query, SegmentInfo, Stretch};
 
 /// Maximum number of positions of all texts.
@@ -16,7 +17,9 @@ const PLACES_EACH: usize = 36;
 
 /// Texts to find in the documents of a session.
 pub(crate) struct WordPlaces {
-    texts: Vec<Option<ParsedQuery>>,
+    texts: Vec<ParsedQuery>,
+    /// Terms of all texts, for one scan of what is not indexed.
+    pub(crate) terms: ParsedQuery,
     scope: DocScope,
     /// Index segments, newest first.
     segments: Vec<(u64, Arc<Header>)>,
@@ -25,24 +28,34 @@ pub(crate) struct WordPlaces {
 }
 
 impl WordPlaces {
-    /// Prepares a search for texts in the stretches of a session.
-    pub(crate) fn of<'t>(
+    /// Prepares a search for texts in documents that are not indexed.
+    pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        // A document without one of the words does not have the text.
+        let is_word = |c: char| c == '_' || c.is_alphanumeric();
+        let required = |text: &str| {
+            let words = text.split_whitespace().map(|word| word.trim_start_matches(|c| !is_word(c)));
+            words.filter(|word| !word.is_empty()).map(|word| format!("+{word} ")).collect::<String>()
+        };
+        let texts: Vec<_> =
+            texts.into_iter().filter_map(|text| ParsedQuery::parse(&required(text)).ok()).collect();
+        let (scope, terms) = (DocScope::everything(), ParsedQuery::terms_of(&texts));
+        Self { texts, terms, scope, segments: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Extends the search to what is indexed of the stretches of a session.
+    pub(crate) fn indexed(
+        mut self,
         engine: &Engine,
         segments: Vec<SegmentInfo>,
         stretches: &[Stretch],
-        texts: impl IntoIterator<Item = &'t str>,
     ) -> Result<Self, Error> {
-        let texts: Vec<_> = texts.into_iter().map(|text| ParsedQuery::from_text(text).ok()).collect();
-        let segments = engine.known.headers(segments)?;
+        self.segments = engine.known.headers(segments)?;
         let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
-        let mut blocks = Vec::new();
-        for (place, (_, header)) in segments.iter().enumerate() {
-            let numbers = texts.iter().flatten().flat_map(|words| words.blocks(header));
-            blocks.extend(numbers.map(|number| (place, number)));
+        self.scope = DocScope::of(ranges);
+        for (place, (_, header)) in self.segments.iter().enumerate() {
+            self.blocks.extend(self.terms.blocks(header).into_iter().map(|number| (place, number)));
         }
-        blocks.sort_unstable();
-        blocks.dedup();
-        Ok(Self { texts, scope: DocScope::of(ranges), segments, blocks })
+        Ok(self)
     }
 
     /// Returns the query for the blocks that the search reads.
@@ -52,26 +65,30 @@ impl WordPlaces {
         Query::Blocks { tenant: engine.tenant.no, wanted: wanted.collect() }
     }
 
-    /// Returns the positions of each text, given the blocks; `None` if a segment was replaced in the meantime.
-    pub(crate) fn find(&self, blocks: Vec<Option<Vec<u8>>>) -> Option<Vec<Vec<Seq>>> {
+    /// Returns the positions of the texts, given the blocks and what is not indexed; `None` if a segment was replaced in
+    /// the meantime. The positions do not depend on what is indexed.
+    pub(crate) fn find(&self, blocks: &[Option<Vec<u8>>], tail: &Tail) -> Option<Vec<Seq>> {
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
             let place = self.blocks.binary_search(&(segment, number)).ok();
             let block = place.and_then(|place| blocks.get(place)?.as_deref());
             Ok(block.unwrap_or_default())
         };
         let headers: Vec<&Header> = self.segments.iter().map(|(_, header)| header.as_ref()).collect();
-        let positions = |query: &ParsedQuery, order, limit| {
-            let wanted = IndexSearch { query, scope: &self.scope, order, limit };
-            search(&wanted, &headers, None, fetch, |_, _| Ok(true)).ok()
-        };
         let each = (PLACES / self.texts.len().max(1)).min(PLACES_EACH);
-        let of_text = |query: &Option<ParsedQuery>| {
-            let Some(query) = query else { return Some(Vec::new()) };
+        let mut places = Vec::new();
+        for query in &self.texts {
+            let (scope, order, limit) = (&self.scope, SearchOrder::Ranked, usize::MAX);
+            let wanted = IndexSearch { query, scope, order, limit };
+            let tail = tail.of_query(&self.terms, query);
+            let mut hits = search(&wanted, &headers, Some(&tail), fetch, |_, _| Ok(true)).ok()?;
             // Calls of tools are short, so the ranking puts them before what only tells of a thing.
-            let best = positions(query, SearchOrder::Ranked, each / 3)?;
-            let newest = positions(query, SearchOrder::Newest, each - each / 3)?;
-            Some(newest.into_iter().chain(best).map(|hit| Seq(hit.doc.seq)).collect())
-        };
-        self.texts.iter().map(of_text).collect()
+            let mut first = |key: fn(&DocHit) -> (i64, u64), limit| {
+                hits.sort_unstable_by_key(|hit| Reverse(key(hit)));
+                places.extend(hits.iter().take(limit).map(|hit| Seq(hit.doc.seq)));
+            };
+            first(|hit| (0, hit.doc.seq), each - each / 3);
+            first(|hit| (hit.score, hit.doc.seq), each / 3);
+        }
+        Some(places)
     }
 }

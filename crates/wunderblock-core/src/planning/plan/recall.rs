@@ -115,7 +115,7 @@ impl ExchangeCosts<'_> {
         let part = |keep: Bytes| {
             let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
             let body = match one.part {
-                Some(stretch) => stub::around(text, stretch, keep, whole),
+                Some((from, to)) => stub::around(text, from, to, keep, whole),
                 None => stub::ends(text, half, half, whole),
             };
             let what = name_of_part(&one.whole);

@@ -1,11 +1,10 @@
 //! Answers queries from a snapshot.
 
 use crate::query::{Answer, Query};
-use crate::sqlite::rows::bodies::bodies_of;
 use crate::sqlite::rows::erase::{erased, erasures};
 use crate::sqlite::rows::lease::lease;
 use crate::sqlite::rows::lineage::Lineage;
-use crate::sqlite::rows::marked::{Newest, marked, of_kinds, places_of_kinds, unsettled};
+use crate::sqlite::rows::marked::{Newest, bodies_of, marked, of_kinds, places_of_kinds, unsettled};
 use crate::sqlite::rows::source::{self, Revision};
 use crate::sqlite::rows::{basis, read, streams};
 use crate::{QuerySubject, Reach, StoreError};

@@ -1,17 +1,17 @@
 //! Finding events by mark or by lane, without reading the events in between.
 
-use crate::query::{Marked, Query};
+use crate::query::{Marked, Query, Selected};
 use crate::row::{StoredEvent, StreamNo, Stretch, TenantNo};
 use crate::sqlite::conditions::Visible;
 use crate::sqlite::rows::lineage::Lineage;
-use crate::sqlite::rows::read::{EVENT, event_row};
-use crate::sqlite::sql::json;
-use crate::sqlite::sql::{row, rows};
+use crate::sqlite::rows::read::{EVENT, blob, event_row};
+use crate::sqlite::sql::{handle_of, json, row, rows};
+use crate::write::PackedBlob;
 use crate::{Reach, StoreError};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
-use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Seq;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
 
 /// Limits of the search: the last position to include, and the maximum number of events.
 pub(in crate::sqlite) struct Newest {
@@ -162,4 +162,45 @@ pub(in crate::sqlite) fn unsettled(
     );
     let own = params![tenant.0, limit, *of as u8];
     rows(db, &sql, visible.with(own), |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}
+
+/// Returns the bodies of the events, those of the first events first, by handle within an event. Leaves out a body that
+/// would make the total length exceed `bytes`. The references of an event are found by its place, so the search reads
+/// as much as the events hold.
+pub(in crate::sqlite) fn bodies_of(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    events: &Selected,
+    bytes: Bytes,
+) -> Result<Vec<Option<PackedBlob>>, StoreError> {
+    let seqs = match events {
+        Selected::At(seqs) => seqs.clone(),
+        Selected::UserTurns { to, limit } => {
+            let turns = marked(db, tenant, stream, &Marked::UserTurn, Newest { to: *to, limit: *limit })?;
+            turns.iter().map(|row| row.seq).collect()
+        }
+    };
+    let lowest = seqs.iter().min().copied().unwrap_or(Seq(u64::MAX));
+    let stretches = Lineage::of(db, tenant, stream)?.down_to(lowest)?;
+    let sql = "SELECT b.handle, b.bytes FROM refs r JOIN blobs b ON b.blob = r.blob
+               WHERE r.tenant = ?1 AND r.stream = ?2 AND r.seq = ?3";
+    // The caller has seen that the stream is in reach.
+    let whole = Reach::tenant();
+    let (mut left, mut found, mut seen) = (bytes.0, Vec::new(), HashSet::new());
+    for seq in seqs {
+        let holder = stretches.iter().find(|stretch| stretch.from <= seq && seq <= stretch.to);
+        let Some(holder) = holder else { continue };
+        let values = params![tenant.0, holder.no.0, seq.0];
+        let mut own: Vec<(Handle, u64)> =
+            rows(db, sql, values, |row| Ok((handle_of(row.get(0)?), row.get(1)?)))?;
+        own.sort_unstable();
+        for (handle, len) in own {
+            if len <= left && seen.insert(handle) {
+                left -= len;
+                found.push(blob(db, &whole, tenant, handle)?);
+            }
+        }
+    }
+    Ok(found)
 }

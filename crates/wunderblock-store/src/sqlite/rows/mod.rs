@@ -4,7 +4,6 @@ pub(crate) mod ancestor_ids;
 pub(crate) mod answer;
 pub(crate) mod append;
 pub(crate) mod basis;
-pub(crate) mod bodies;
 pub(crate) mod erase;
 pub(crate) mod ids;
 pub(crate) mod lease;

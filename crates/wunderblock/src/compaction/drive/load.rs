@@ -13,7 +13,7 @@ use crate::request::input::snapshot::{
     LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, planned_texts, speaker, spoken,
 };
 use crate::request::input::target::SessionModel;
-use crate::request::named::NamedPlaces;
+use crate::request::named::{NamedPlaces, TURNS};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use wunderblock_core::decision::PartPosition;
@@ -33,9 +33,6 @@ use wunderblock_store::{
 /// Number of events of a lane that are read to find its latest one. Several events are read, because damaged records
 /// are skipped.
 const LANE_PAGE: u64 = 4;
-
-/// Number of the user's latest turns among which the newest typed one is found: the others are by programs.
-pub(super) const TURNS: u64 = 4;
 
 /// Number of latest events that are loaded whatever their size.
 const LATEST: u64 = 64;
@@ -211,7 +208,7 @@ impl Loading<'_> {
         first.user = turns.first().map(|row| row.seq);
         if let Some(named) = named {
             let turns: Vec<Event> = turns.iter().map(|row| self.event(row)).collect::<Result<_, _>>()?;
-            first.named = named.search(self.engine, &mut answers, (&first.info, to), &turns)?;
+            first.named = named.search(self.engine, &mut answers, &first.info, &turns)?;
         }
         let pins = answers.take(pins)?;
         for row in &pins {

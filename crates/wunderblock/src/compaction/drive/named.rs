@@ -2,42 +2,32 @@
 //!
 //! ```text
 //! first trip    the turn's text, the session's stretches, the segments of the index
-//! second trip   blocks of the index, handles                            ─► places
+//! second trip   blocks of the index, what it does not have yet, handles  ─► places
 //! show trip     events at the places and around them, with their bodies
 //! ```
 
-use super::load::TURNS;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::lineage::{AskedStreams, ask_behind, take_streams};
 use crate::ledger::reading::query_batch::{AnswerKey, Answers, QueryBatch};
 use crate::ledger::reading::stored::decode_event;
 use crate::ledger::session::Session;
 use crate::ledger::texts::Texts;
+use crate::recall::document::{Document, DocumentText};
 use crate::recall::places::WordPlaces;
-use crate::request::named::names::NameKind;
-use crate::request::named::{NamedEvents, NamedPlaces};
-use wunderblock_core::author::Author;
-use wunderblock_core::event::{Event, Fact};
+use crate::recall::scan::{Lacking, LongBodies, Scan, facts_of};
+use crate::request::named::{NamedEvents, NamedPlaces, TEXTS, TURN_BYTES, TURNS};
+use std::collections::{BTreeSet, HashMap};
+use wunderblock_core::event::Event;
 use wunderblock_core::id::{Handle, HandlePrefix, StreamId};
-use wunderblock_core::message::{Part, Role};
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::Seq;
 use wunderblock_store::{
-    Answer, DerivedTable, EventFilter, PackedBlob, Query, ReadOrder, SegmentInfo, Selected, StoredEvent,
-    StreamInfo, StreamKind, StreamNo, Stretch, codec,
+    Answer, DerivedTable, EventFilter, PackedBlob, Query, SegmentInfo, Selected, StoredEvent, StreamInfo,
+    StreamKind, StreamNo, Stretch, codec,
 };
 
-/// Maximum length of the turns that are searched for names.
-const TURN_BYTES: Bytes = Bytes(256 << 10);
-/// Maximum number of newest events that are searched because they are not indexed.
-const UNINDEXED: u64 = 1_024;
-/// Maximum number of newest events that are read whole because they are not indexed.
-const NEWEST: u64 = 32;
-/// Maximum number of places of each name among events that are not indexed.
-const EACH: usize = 12;
-/// Maximum number of events that are read for all names.
-const EVENTS: usize = 640;
-/// Maximum total length of the texts that are read for all names.
-const TEXTS: Bytes = Bytes(4 << 20);
+/// Maximum number of newest events that are scanned because they are not indexed.
+const UNINDEXED: usize = 1_024;
 /// Maximum number of events that are looked up for a handle.
 const HOLDERS: u64 = 64;
 
@@ -46,8 +36,11 @@ type Blobs = Vec<Option<PackedBlob>>;
 
 /// Queries of the first round trip.
 pub(super) struct NamedTurn {
+    /// Last position of the view.
+    to: Seq,
     stretches: AnswerKey<Vec<Stretch>>,
     segments: AnswerKey<Vec<SegmentInfo>>,
+    behind: AskedStreams,
     bodies: AnswerKey<Blobs>,
 }
 
@@ -57,8 +50,10 @@ impl NamedTurn {
         let events = Selected::UserTurns { to, limit: TURNS };
         let turns = Query::BodiesOf { tenant, stream: stream.clone(), events, bytes: TURN_BYTES };
         Self {
+            to,
             stretches: batch.ask(Query::Lineage { tenant, stream }, Answer::lineage),
             segments: batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments),
+            behind: ask_behind(batch, tenant, &[StreamKind::Session], &[DerivedTable::Words]),
             bodies: batch.ask(turns, Answer::blobs),
         }
     }
@@ -69,27 +64,27 @@ impl NamedTurn {
         self,
         engine: &Engine,
         answers: &mut Answers,
-        (info, to): (&StreamInfo, Seq),
+        info: &StreamInfo,
         turns: &[Event],
     ) -> Result<Option<NamedSearch>, Error> {
         let texts = unpacked(engine, answers.take(self.bodies)?)?;
-        let typed = turns.iter().find_map(|event| match &event.fact {
-            Some(Fact::MessageAppended(said)) => Some((event.seq, &said.message))
-                .filter(|(_, said)| matches!(said.author(), Author::Person | Author::Peer)),
-            _ => None,
-        });
-        let Some((turn, said)) = typed else { return Ok(None) };
-        let named = NamedPlaces::of_turn(turn, said, &texts);
-        if named.names.is_empty() {
-            return Ok(None);
-        }
+        let Some(named) = NamedPlaces::of_newest(turns, |_| texts) else { return Ok(None) };
         let mut stretches = answers.take(self.stretches)?;
         for stretch in &mut stretches {
-            stretch.to = stretch.to.min(to);
+            stretch.to = stretch.to.min(self.to);
         }
-        let words = named.names.iter().map(|(name, _)| name.narrowing());
-        let words = WordPlaces::of(engine, answers.take(self.segments)?, &stretches, words)?;
-        let waiting = (info.reach(DerivedTable::Words).next(), info.head.min(to));
+        let words = WordPlaces::of(named.narrowing());
+        let words = words.indexed(engine, answers.take(self.segments)?, &stretches)?;
+        let mut behind = take_streams(answers, self.behind)?;
+        behind.push(info.clone());
+        let mut waiting = BTreeSet::new();
+        for stretch in &stretches {
+            let Some(info) = behind.iter().find(|info| info.no == stretch.no) else { continue };
+            let from = stretch.from.max(info.reach(DerivedTable::Words).next());
+            // One more tells that there are more.
+            waiting.extend((from.0..=stretch.to.0).rev().take(UNINDEXED + 1).map(Seq));
+        }
+        let waiting: Vec<Seq> = waiting.into_iter().rev().take(UNINDEXED + 1).collect();
         Ok(Some(NamedSearch { stream: info.id.clone(), named, words, waiting, keys: None }))
     }
 }
@@ -99,107 +94,71 @@ pub(super) struct NamedSearch {
     stream: StreamId,
     named: NamedPlaces,
     words: WordPlaces,
-    /// First and last position that the index does not have yet.
-    waiting: (Seq, Seq),
+    /// Positions that the index does not have yet, newest first.
+    waiting: Vec<Seq>,
     keys: Option<SearchKeys>,
 }
 
 /// Keys of the queries of the second round trip.
 struct SearchKeys {
     blocks: AnswerKey<Vec<Option<Vec<u8>>>>,
-    /// Newest events that are not indexed, and older ones that refer to a file that is named.
-    waiting: Vec<AnswerKey<Vec<StoredEvent>>>,
+    /// Newest events that are not indexed.
+    waiting: AnswerKey<Vec<StoredEvent>>,
+    bodies: AnswerKey<Blobs>,
     /// What the handles mean, by the numbers of the names.
     handles: Vec<(usize, AnswerKey<Vec<Handle>>)>,
 }
 
 impl NamedSearch {
     pub(super) fn ask(&mut self, engine: &Engine, batch: &mut QueryBatch) {
-        let blocks = batch.ask(self.words.query(engine), Answer::blocks);
-        let (from, to) = self.waiting;
-        let newest = |limit: u64, filter: EventFilter| Query::Events {
-            tenant: engine.tenant.no,
-            stream: self.stream.clone(),
-            from,
-            to,
-            order: ReadOrder::Descending,
-            limit,
-            text: Bytes(i64::MAX.unsigned_abs()),
-            counts: false,
-            filter,
-        };
-        let (mut waiting, mut handles) = (Vec::new(), Vec::new());
-        if from <= to {
-            waiting.push(batch.ask(newest(UNINDEXED, EventFilter::default()), Answer::events));
-        }
+        let (tenant, of, stream) = (engine.tenant.no, StreamKind::Session, || self.stream.clone());
+        self.named.is_partly = self.waiting.len() > UNINDEXED;
+        self.waiting.truncate(UNINDEXED);
+        let seqs = || self.waiting.clone();
+        let rows = Query::At { tenant, stream: stream(), seqs: seqs(), filter: EventFilter::default() };
+        let bodies = Query::BodiesOf { tenant, stream: stream(), events: Selected::At(seqs()), bytes: TEXTS };
+        let mut handles = Vec::new();
         for (place, (name, _)) in self.named.names.iter().enumerate() {
-            let prefix = || name.text.split('#').next().and_then(|handle| handle.parse().ok());
-            match name.kind {
-                NameKind::Path if from.0 + UNINDEXED <= to.0 => {
-                    let (role, path) = (Some(Role::Assistant), Some(name.base().into()));
-                    let filter = EventFilter { role, path, ..EventFilter::default() };
-                    waiting.push(batch.ask(newest(EACH as u64, filter), Answer::events));
-                }
-                NameKind::Handle => {
-                    let Some(HandlePrefix { first, last }) = prefix() else { continue };
-                    let (tenant, of) = (engine.tenant.no, StreamKind::Session);
-                    let meant = Query::Handles { tenant, of, first, last, limit: 2 };
-                    handles.push((place, batch.ask(meant, Answer::handles)));
-                }
-                _ => {}
+            if let Some(HandlePrefix { first, last }) = name.handle() {
+                let meant = Query::Handles { tenant, of, first, last, limit: 2 };
+                handles.push((place, batch.ask(meant, Answer::handles)));
             }
         }
-        self.keys = Some(SearchKeys { blocks, waiting, handles });
+        self.keys = Some(SearchKeys {
+            blocks: batch.ask(self.words.query(engine), Answer::blocks),
+            waiting: batch.ask(rows, Answer::events),
+            bodies: batch.ask(bodies, Answer::blobs),
+            handles,
+        });
     }
 
     /// Returns the names with their places.
     pub(super) fn places(mut self, engine: &Engine, answers: &mut Answers) -> Result<NamedPlaces, Error> {
         let Some(keys) = self.keys.take() else { return Ok(self.named) };
-        let found = self.words.find(answers.take(keys.blocks)?);
-        let (from, to) = self.waiting;
-        self.named.is_partly = found.is_none() || from.0 + UNINDEXED <= to.0;
-        let newest = (from.0.max(to.0.saturating_sub(NEWEST))..=to.0).rev().map(Seq);
-        let mut places: Vec<Seq> = found.unwrap_or_default().into_iter().flatten().chain(newest).collect();
-        let mut rows = Vec::new();
-        for key in keys.waiting {
-            rows.extend(answers.take(key)?);
-        }
-        let mut left = vec![EACH; self.named.names.len()];
-        for row in rows.iter().filter(|row| row.kind == "message.appended") {
-            let event = decode_event(engine, &self.stream, row)?;
-            for ((name, _), left) in self.named.names.iter().zip(&mut left).filter(|(_, left)| **left > 0) {
-                if mentions(&event, name.narrowing()) {
-                    *left -= 1;
-                    places.push(row.seq);
-                }
-            }
-        }
+        let mut rows = answers.take(keys.waiting)?;
+        rows.sort_unstable_by_key(|row| row.seq);
+        let facts = facts_of(engine, &self.stream, &rows)?;
+        let documents: Vec<Document<'_>> =
+            facts.iter().filter_map(|(place, fact)| Document::of(*place, fact)).collect();
+        let packed = answers.take(keys.bodies)?.into_iter().flatten();
+        let packed: HashMap<Handle, PackedBlob> = packed.map(|blob| (blob.handle, blob)).collect();
+        let (redactor, key) = (&engine.config.redactor, &engine.tenant.key);
+        let scan = Scan { words: &self.words.terms, redactor, key };
+        let tail = scan.documents(&documents, LongBodies::Packed(&packed), Lacking::default())?.tail;
+        let mut texts = documents.iter().flat_map(|document| &document.texts);
+        let is_missing =
+            |text: &DocumentText<'_>| text.body.handle().is_some_and(|handle| !packed.contains_key(&handle));
+        let found = self.words.find(&answers.take(keys.blocks)?, &tail);
+        self.named.is_partly |= found.is_none() || texts.any(is_missing);
+        self.named.places = found.unwrap_or_default();
+        let own = engine.stream_handle(&self.stream);
         for (place, key) in keys.handles {
-            let found = answers.take(key)?;
-            let Some((name, meant)) = self.named.names.get_mut(place) else { continue };
-            // A position of the session itself is read like any other place.
-            match found.as_slice() {
-                [one] if *one == engine.stream_handle(&self.stream) => {
-                    let seq = name.text.split(['#', '-']).nth(1).and_then(|seq| seq.parse().ok());
-                    places.extend(seq.map(Seq));
-                }
-                [one] => meant.push(*one),
-                _ => {}
+            if let [one] = answers.take(key)?.as_slice() {
+                self.named.means(place, *one, own);
             }
         }
-        places.retain(|seq| *seq != self.named.turn);
-        self.named.places = places;
         Ok(self.named)
     }
-}
-
-/// Returns whether a call, or a short text, of an event has a word.
-fn mentions(event: &Event, word: &str) -> bool {
-    let Some(Fact::MessageAppended(said)) = &event.fact else { return false };
-    said.message.parts.iter().any(|part| {
-        let is_about = matches!(part, Part::ToolCall { gist: Some(gist), .. } if gist.contains(word));
-        is_about || part.bodies().iter().any(|body| body.inline().is_some_and(|text| text.contains(word)))
-    })
 }
 
 /// Keys of what is read for names with the texts that a request shows.
@@ -215,11 +174,10 @@ impl NamedKeys {
     /// Asks for the events at the places of names; for nothing if there are no names.
     pub(super) fn ask(session: &Session, named: &NamedPlaces, batch: &mut QueryBatch) -> Option<Self> {
         let (tenant, stream) = (session.engine.tenant.no, || session.id.clone());
-        let mut seqs = named.around();
+        let seqs = named.around();
         if named.names.is_empty() {
             return None;
         }
-        seqs.truncate(EVENTS);
         let (filter, events) = (EventFilter::default(), Selected::At(seqs.clone()));
         let handles: Vec<Handle> = named.names.iter().flat_map(|(_, handles)| handles).copied().collect();
         let holders = |handle| Query::Holders { tenant, of: StreamKind::Session, handle, limit: HOLDERS };

@@ -1,5 +1,6 @@
 //! A lane in memory: it folds events, and answers what builds and compactions ask for.
 
+use super::named::NamedScan;
 use crate::base::error::Error;
 use crate::base::parallel::wait_for;
 use crate::ledger::texts::Texts;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use wunderblock_core::event::{Event, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId};
 use wunderblock_core::message::{Body, Role};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_store::{Marked, StoreError, TallyRow, codec};
 
@@ -31,6 +33,8 @@ pub(crate) struct Lane {
     anywhere: HashSet<EventId>,
     /// Total length of the session's texts.
     text: Bytes,
+    /// Scan for what the newest typed turn names.
+    pub(super) named: Option<Arc<NamedScan>>,
     /// Running sums at each position. Positions that were not counted are missing.
     pub(crate) tallies: Vec<TallyRow>,
 }
@@ -46,6 +50,7 @@ impl Lane {
             kinds: HashMap::new(),
             anywhere: HashSet::new(),
             text: Bytes::ZERO,
+            named: None,
             tallies: Vec::new(),
         }
     }
@@ -105,17 +110,17 @@ impl Lane {
         loop {
             match build.next()? {
                 Polled::Done(done) => return Ok(done),
-                Polled::Need(need) => self.answer(house, need),
+                Polled::Need(need) => self.answer(house, need)?,
             }
         }
     }
 
-    fn answer(&mut self, house: &House, need: Need) {
+    fn answer(&mut self, house: &House, need: Need) -> Result<(), Error> {
         match need {
             Need::Lane(wanted, reply) => {
                 let mut snapshot = self.look(&wanted);
                 if wanted.names {
-                    snapshot.named = self.named_places(snapshot.view.head());
+                    snapshot.named = self.named_places(house, snapshot.view.head())?;
                 }
                 reply.give(snapshot);
             }
@@ -154,6 +159,7 @@ impl Lane {
                 reply.give(());
             }
         }
+        Ok(())
     }
 
     /// Records events of the engine, with full texts.
@@ -258,5 +264,11 @@ impl Lane {
             snapshot.opening = Some(Box::new(look(Some(OPENING), true)));
         }
         snapshot
+    }
+}
+
+impl Bodies for Lane {
+    fn text(&self, handle: Handle) -> Option<&str> {
+        Self::text(self, handle).map(|text| &**text)
     }
 }

@@ -1,14 +1,14 @@
 //! Finds the text of a name among events of its session.
 
-use super::AskedOutcome;
 use super::names::{Name, NameKind, words};
+use super::{AskedOutcome, message};
 use crate::ledger::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::authority::Authority;
-use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::event::Event;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role, count_lines};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::plan::{AskedText, Injection};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
@@ -26,10 +26,10 @@ const NOTED_MAX: usize = 4;
 type Stretch = (Bytes, Bytes);
 
 /// Reason why there is no text, and the position of the text.
-pub(super) type Missing = (AskedOutcome, Option<Seq>);
+pub(crate) type Missing = (AskedOutcome, Option<Seq>);
 
 /// Texts of a session among which those of names are found.
-pub(super) struct Finder<'e> {
+pub(crate) struct Finder<'e> {
     texts: &'e Texts,
     hidden: &'e BTreeSet<Seq>,
     events: &'e BTreeMap<Seq, Event>,
@@ -75,7 +75,7 @@ struct CallOf<'e> {
 
 impl<'e> Finder<'e> {
     /// Collects the texts among some events, except those of the turn that names them.
-    pub(super) fn of(
+    pub(crate) fn of(
         events: &'e BTreeMap<Seq, Event>,
         texts: &'e Texts,
         hidden: &'e BTreeSet<Seq>,
@@ -154,9 +154,9 @@ impl<'e> Finder<'e> {
         }
     }
 
-    /// Returns the text of a name, or why there is none. `held` are the bodies that the name may mean, with the positions
+    /// Returns the text of a name, or the reason why it is missing. `held` are the bodies that the name may mean, with the positions
     /// that hold them.
-    pub(super) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<AskedText, Missing> {
+    pub(crate) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<AskedText, Missing> {
         if name.kind == NameKind::Handle {
             return self.handle(name, held);
         }
@@ -301,13 +301,6 @@ fn written(input: &str) -> Option<String> {
     names.iter().find_map(|name| fields.get(name)?.as_str()).map(str::to_owned)
 }
 
-fn message(event: &Event) -> Option<&Message> {
-    match &event.fact {
-        Some(Fact::MessageAppended(said)) => Some(&said.message),
-        _ => None,
-    }
-}
-
 fn text_of(part: &Part) -> Option<&Body> {
     match part {
         Part::Text { text, .. } => Some(text),
@@ -365,7 +358,7 @@ fn place_of(text: &str, name: &Name) -> Option<(Stretch, bool)> {
     definition(&name.text).or_else(member).or_else(|| plain().map(|at| (stretch(at, name.text.len()), false)))
 }
 
-/// Returns the places of a word that are no part of a longer word.
+/// Returns the places of a word outside of longer words.
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).map(|(at, _)| at).filter(move |at| {

@@ -10,26 +10,26 @@
 pub(crate) mod find;
 pub(crate) mod names;
 
-use crate::base::error::Error;
 use crate::ledger::texts::Texts;
-use crate::request::input::job::BuildJob;
-use crate::request::need::Asking;
-use crate::request::packer::Packer;
-use crate::request::stages::Planned;
-use crate::request::steps::compose::fixed;
-use find::Finder;
 use names::Name;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use wunderblock_core::event::Event;
+use wunderblock_core::author::Author;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Message, Part};
-use wunderblock_core::plan::{AskedText, Injection, PlanInput, Recalled, recall};
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::section::Section;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_store::BodyCount;
+
+/// Number of the user's latest turns among which the newest typed one is found: the others are by programs.
+pub(crate) const TURNS: u64 = 4;
+/// Maximum length of the turns that are searched for names.
+pub(crate) const TURN_BYTES: Bytes = Bytes(256 << 10);
+/// Maximum total length of the texts that are read for all names.
+pub(crate) const TEXTS: Bytes = Bytes(4 << 20);
+/// Maximum number of events that are read for all names.
+const EVENTS: usize = 640;
 
 /// Names of the newest typed turn, with the places where their texts may be.
 #[derive(Clone, Debug, Default)]
@@ -113,8 +113,21 @@ impl AskedFor {
 }
 
 impl NamedPlaces {
-    /// Returns the names in a turn, without places.
-    pub(crate) fn of_turn(turn: Seq, said: &Message, texts: &Texts) -> Self {
+    /// Returns the names in the newest of some turns that was typed, without places; `None` if it names
+    /// nothing. `texts` returns the texts of the turn.
+    pub(crate) fn of_newest<'e>(
+        turns: impl IntoIterator<Item = &'e Event>,
+        texts: impl FnOnce(&Message) -> Texts,
+    ) -> Option<Self> {
+        let typed = |event: &'e Event| {
+            let said = message(event).filter(|said| matches!(said.author(), Author::Person | Author::Peer));
+            said.map(|said| (event.seq, said))
+        };
+        let (turn, said) = turns.into_iter().find_map(typed)?;
+        Some(Self::of_turn(turn, said, &texts(said))).filter(|named| !named.names.is_empty())
+    }
+
+    fn of_turn(turn: Seq, said: &Message, texts: &Texts) -> Self {
         let mut typed = String::new();
         for (index, part) in said.parts.iter().enumerate() {
             let Part::Text { text, .. } = part else { continue };
@@ -127,110 +140,36 @@ impl NamedPlaces {
         Self { turn, names, ..Self::default() }
     }
 
+    /// Returns the words by which each name is narrowed.
+    pub(crate) fn narrowing(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(name, _)| name.narrowing())
+    }
+
+    /// Takes note of what the handle of a name means. `own` is the handle of the session itself, whose positions are read
+    /// like any other place.
+    pub(crate) fn means(&mut self, place: usize, handle: Handle, own: Handle) {
+        let Some((name, meant)) = self.names.get_mut(place) else { return };
+        if handle != own {
+            return meant.push(handle);
+        }
+        let seq = name.text.split(['#', '-']).nth(1).and_then(|seq| seq.parse().ok());
+        self.places.extend(seq.map(Seq));
+    }
+
     /// Returns the positions to read: the places, the results that follow them, and what precedes them.
     pub(crate) fn around(&self) -> Vec<Seq> {
         let mut seen = BTreeSet::new();
         let near = |seq: &Seq| [*seq, Seq(seq.0 + 1), Seq(seq.0 + 2), Seq(seq.0 + 3), seq.prev()];
-        let near = self.places.iter().flat_map(near);
-        near.filter(|seq| *seq > Seq::START && seen.insert(*seq)).collect()
+        let near = self.places.iter().filter(|seq| **seq != self.turn).flat_map(near);
+        let is_new = |seq: &Seq| *seq > Seq::START && seen.insert(*seq);
+        near.filter(is_new).take(EVENTS).collect()
     }
 }
 
-/// Brings the texts of the names back that the request does not show, as far as there is room.
-pub(in crate::request) async fn bring_back(
-    planned: &mut Planned,
-    found: NamedEvents,
-    job: &BuildJob,
-    ask: &Asking,
-) -> Result<(), Error> {
-    let named = Arc::clone(&planned.snapshot.named);
-    // A text that entered now would come after a reply that still waits, but before its results.
-    if named.names.is_empty() || !planned.decision.plan.trim.waiting.is_empty() {
-        return Ok(());
+/// Returns the message of an event.
+pub(crate) fn message(event: &Event) -> Option<&Message> {
+    match &event.fact {
+        Some(Fact::MessageAppended(said)) => Some(&said.message),
+        _ => None,
     }
-    found.counts.iter().for_each(|(handle, count)| planned.costs.learn(*handle, *count));
-    let packer = Packer::new(job.key);
-    let (mut asked, wanted) = wanted_texts(planned, &named, &found, &packer);
-    packer.unload(&planned.costs, &mut planned.texts);
-    let (places, wanted): (Vec<usize>, Vec<AskedText>) = wanted.into_iter().unzip();
-    // The driver leaves out only texts of megabytes.
-    let handles: Vec<Handle> = wanted.iter().filter_map(|one| one.whole.body.handle()).collect();
-    ask.texts(&mut planned.texts, handles.iter().copied()).await?;
-    for handle in handles.into_iter().filter(|handle| !planned.costs.knows(*handle)) {
-        if let Some(text) = planned.texts.text(handle) {
-            planned.costs.learn(handle, planned.costs.measure(text));
-        }
-    }
-    let mut items: Vec<Injection> = Vec::new();
-    for ((place, one), answer) in places.iter().zip(&wanted).zip(answered(planned, job, &wanted)) {
-        let outcome = match answer {
-            Recalled::Shown => AskedOutcome::Shown,
-            Recalled::NoRoom { needs, had } => AskedOutcome::NoRoom { needs, had },
-            Recalled::Enters(item) => {
-                let is_whole = item.body == one.whole.body;
-                items.push(packer.packed(&item));
-                if is_whole { AskedOutcome::Recalled } else { AskedOutcome::Cut }
-            }
-        };
-        if let Some(one) = asked.get_mut(*place) {
-            one.outcome = outcome;
-        }
-    }
-    packer.unload(&planned.costs, &mut planned.texts);
-    planned.asked = asked;
-    planned.decision.bring_back(items, &planned.texts)
-}
-
-/// Returns the names with what is known of them, and the texts that were found, with the places of their names.
-fn wanted_texts(
-    planned: &Planned,
-    named: &NamedPlaces,
-    found: &NamedEvents,
-    packer: &Packer,
-) -> (Vec<AskedFor>, Vec<(usize, AskedText)>) {
-    let (mut asked, mut wanted): (Vec<AskedFor>, Vec<(usize, AskedText)>) = (Vec::new(), Vec::new());
-    let finder = Finder::of(&found.events, &planned.texts, planned.decision.view.hidden(), named.turn);
-    for (name, handles) in &named.names {
-        let held = found.held.iter().filter(|(handle, _)| handles.contains(handle));
-        let (outcome, at) = match finder.find(name, &held.copied().collect::<Vec<_>>()) {
-            Err((AskedOutcome::Unknown, _)) if !name.firm => continue,
-            Err((AskedOutcome::Unknown, at)) if named.is_partly => (AskedOutcome::NotIndexed, at),
-            Err(missing) => missing,
-            Ok(mut text) => {
-                // A part of a body becomes a body of its own.
-                if text.whole.part_of.is_some() {
-                    text.whole = packer.packed(&text.whole);
-                }
-                let at = Some(text.whole.from_seq);
-                let is_it = |had: &AskedText| had.whole.body == text.whole.body && had.part == text.part;
-                if wanted.iter().any(|(_, had)| is_it(had)) {
-                    continue;
-                }
-                wanted.push((asked.len(), text));
-                (AskedOutcome::Shown, at)
-            }
-        };
-        asked.push(AskedFor { name: name.text.clone(), outcome, at });
-    }
-    (asked, wanted)
-}
-
-/// Returns what becomes of texts in the planned request.
-fn answered(planned: &Planned, job: &BuildJob, wanted: &[AskedText]) -> Vec<Recalled> {
-    let Planned { snapshot, target, costs, decision, texts, .. } = planned;
-    let limit = target.budget.limit().tokens;
-    let input = PlanInput {
-        view: &decision.view,
-        stream: job.stream_handle(),
-        budget: target.budget,
-        costs,
-        bodies: texts,
-        fixed: &fixed(target, &decision.view, costs),
-        must: &[],
-        hits: &[],
-        recall: job.options.shares.most(Section::Recall, limit),
-        transcript: job.options.shares.most(Section::Transcript, limit),
-        floor: snapshot.floor,
-    };
-    recall(&input, &decision.plan.trim, wanted)
 }

@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
+use wunderblock_core::id::HandlePrefix;
 
 /// Maximum number of names of a turn, the first ones.
 const NAMES_MAX: usize = 16;
@@ -183,6 +184,12 @@ impl Name {
             }
             _ => &self.text,
         }
+    }
+
+    /// Returns the beginning of the handle that the name is.
+    pub(crate) fn handle(&self) -> Option<HandlePrefix> {
+        let handle = self.text.split('#').next().filter(|_| self.kind == NameKind::Handle);
+        handle.and_then(|handle| handle.parse().ok())
     }
 
     /// Returns the last part of a path.

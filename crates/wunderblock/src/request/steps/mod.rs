@@ -3,6 +3,7 @@
 pub(crate) mod candidates;
 pub(crate) mod compose;
 pub(crate) mod draft;
+pub(crate) mod named;
 pub(crate) mod offer;
 pub(crate) mod prefix;
 pub(crate) mod shorten;

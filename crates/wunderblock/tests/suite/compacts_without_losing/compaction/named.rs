@@ -127,28 +127,39 @@ fn recalled(built: &Built) -> usize {
 }
 
 #[test]
+#[ignore = "takes minutes: .ci/full runs it, and so does --ignored"]
 fn fifty_named_texts_come_back_after_ten_compactions_under_every_preset() {
     let all = fifty();
     assert_eq!(all.len(), 50);
+    come_back(&all, policies().names().map(preset).collect(), 10);
+}
+
+#[test]
+fn ten_named_texts_come_back_after_compactions() {
+    let all: Vec<Named> = fifty().into_iter().step_by(5).collect();
+    come_back(&all, ["balanced", "codex", "lossless"].map(preset).into(), 2);
+}
+
+/// Checks that texts come back under some policies after a number of compactions of each.
+fn come_back(all: &[Named], lanes: Vec<Arc<Policy>>, least: u64) {
     let scene = Scene::new();
-    scene.tells(&all);
+    scene.tells(all);
     // Each preset has a lane of its own.
-    let lanes: Vec<_> = policies().names().map(preset).collect();
     let of = |policy: &Arc<Policy>| ContextOptions {
         lane: Some(LaneId::new(&*policy.name).unwrap()),
         ..under(policy, WINDOW)
     };
     let mut compacted = vec![0; lanes.len()];
-    for round in 0..24 {
+    for round in 0..12 + least + least / 5 {
         scene.turns(round * 12..round * 12 + 12);
-        for (policy, times) in lanes.iter().zip(&mut compacted).filter(|(_, times)| **times < 10) {
-            *times += usize::from(scene.build(&of(policy)).compacted.is_some());
+        for (policy, times) in lanes.iter().zip(&mut compacted).filter(|(_, times)| **times < least) {
+            *times += u64::from(scene.build(&of(policy)).compacted.is_some());
         }
     }
     words::catch_up(&scene.engine);
     let mut failed = Vec::new();
     for (policy, times) in lanes.iter().zip(compacted) {
-        assert!(times >= 10 || policy.is_off(), "{}: {times} compactions", policy.name);
+        assert!(times >= least || policy.is_off(), "{}: {times} compactions", policy.name);
         let missing = |some: &[Named]| {
             let asks: Vec<&str> = some.iter().map(|one| &*one.asks).collect();
             let built = scene.asked(&format!("Explain {}.", asks.join(" and ")), &of(policy));

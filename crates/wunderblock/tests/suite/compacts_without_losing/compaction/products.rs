@@ -65,7 +65,7 @@ fn claude_code_keeps_the_files_it_read_last_and_not_those_it_changed_since() {
 }
 
 #[test]
-fn manus_reads_a_text_again_when_the_newest_turn_needs_it() {
+fn manus_reads_a_text_again_when_the_newest_turn_names_it() {
     let scene = Scene::new();
     for mut message in (0..12).flat_map(turn) {
         // Set the gist of each call as the decoders of agents' formats do.
@@ -79,12 +79,12 @@ fn manus_reads_a_text_again_when_the_newest_turn_needs_it() {
     compacted("manus", 24_000, &scene);
     let options = under(&preset("manus"), 24_000);
     let shows = |built: &Built| said(built).iter().any(|text| text.contains("fn step_2_5()"));
-    scene.user("Commit src/part_2.rs, then stop.");
-    assert!(!shows(&scene.build(&options)), "it is only named");
+    scene.user("Commit all of it, then stop.");
+    assert!(!shows(&scene.build(&options)), "nothing is named");
     scene.reply("It is committed.");
-    scene.user("Why does src/part_2.rs fail? Show me what it does.");
+    scene.user("Any concerns about src/part_2.rs?");
     let built = scene.build(&options);
-    assert!(shows(&built), "its details are wanted");
+    assert!(shows(&built), "it is named");
     let recalled = built.draft.report.sections.iter().filter(|line| line.name == Section::Recall);
     assert!(recalled.map(|line| line.tokens.0).sum::<u64>() > 0);
 }

@@ -17,6 +17,14 @@ fn small() -> Arc<Policy> {
     policy("extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n")
 }
 
+/// Adds turns, and a last one that names nothing: a text that a build brings back after a compaction was said since, so it
+/// stays when the compaction is undone.
+fn goes_through(scene: &Scene, numbers: std::ops::Range<u64>) {
+    scene.turns(numbers);
+    scene.user("Thanks.");
+    scene.reply("Gladly.");
+}
+
 /// Returns the messages of a request as the provider reads them.
 fn heard(built: &Built) -> Vec<wunderblock_core::message::Message> {
     wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages
@@ -39,7 +47,8 @@ fn first_difference(one: &[u8], other: &[u8]) -> Option<(String, String)> {
 #[test]
 fn what_was_shown_before_is_shown_again() {
     for policy in active() {
-        let scene = Scene::of(40);
+        let scene = Scene::new();
+        goes_through(&scene, 0..40);
         let options = window(64_000);
         let before = scene.build(&options);
         let done = scene.compact(&by_hand(&policy, 64_000));
@@ -92,7 +101,8 @@ fn what_was_said_since_stands_behind_what_was_shown_before() {
 
 #[test]
 fn compactions_are_undone_one_after_the_other_and_then_no_more() {
-    let scene = Scene::of(12);
+    let scene = Scene::new();
+    goes_through(&scene, 0..12);
     let options = window(32_000);
     let mut bodies = vec![scene.build(&options).draft.body];
     for round in 0..3 {
@@ -100,7 +110,7 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
         assert_eq!(done.outcome, CompactionResult::Compacted, "{round}");
         bodies.push(scene.build(&options).draft.body);
         if round < 2 {
-            scene.turns(12 + round * 6..18 + round * 6);
+            goes_through(&scene, 12 + round * 6..18 + round * 6);
             bodies.push(scene.build(&options).draft.body);
         }
     }
@@ -110,7 +120,10 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     assert!(undone.windows(2).all(|two| two[0] > two[1]), "the newest first: {undone:?}");
     let end = block_on(scene.session.lane(LaneId::main()).undo()).unwrap_err();
     assert!(matches!(end, Error::NothingToUndo(_)), "{end}");
-    let bare = Scene::of(24);
+    let bare = Scene::new();
+    for numbers in [0..12, 12..18, 18..24] {
+        goes_through(&bare, numbers);
+    }
     let (now, bare) = (scene.build(&options), bare.build(&options));
     assert_eq!(first_difference(&now.draft.body, &bare.draft.body), None, "as if none had been");
     assert_eq!(scene.problems(), [""; 0]);
