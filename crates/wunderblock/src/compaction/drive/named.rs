@@ -33,6 +33,8 @@ const HOLDERS: u64 = 64;
 
 /// Body of an answer with blobs.
 type Blobs = Vec<Option<PackedBlob>>;
+/// Places of events that hold a body.
+type Holders = Vec<(StreamNo, Seq)>;
 
 /// Queries of the first round trip.
 pub(super) struct NamedTurn {
@@ -166,7 +168,7 @@ pub(super) struct NamedKeys {
     rows: AnswerKey<Vec<StoredEvent>>,
     bodies: AnswerKey<Blobs>,
     stretches: AnswerKey<Vec<Stretch>>,
-    held: Vec<(Handle, AnswerKey<Vec<(StreamNo, Seq)>>)>,
+    held: Vec<(Handle, AnswerKey<Holders>)>,
     handles: AnswerKey<Blobs>,
 }
 
