@@ -135,7 +135,7 @@ pub struct StreamInfo {
     /// Position of the latest message in the conversation, or the stream's base if there is no such message. Of a
     /// document, the position at which its current version begins.
     pub said: Seq,
-    /// Latest time of such an event, by the events' own clocks; the time of opening if there is none.
+    /// Latest time of such an event, by the events' own clocks; the time of opening without such an event.
     pub said_at: Millis,
     /// Title that was given to the session.
     pub title: Option<Box<str>>,
