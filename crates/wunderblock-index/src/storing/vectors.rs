@@ -286,7 +286,7 @@ mod tests {
         let range = |stream, after, through| EventRange { stream, after, through };
         assert_eq!(header.ranges(), [range(1, 0, 200), range(9, 3, 4)], "what is removed stays covered");
         assert_eq!((header.model(), header.dimensions(), header.blocks().count()), ("m", 3, 4));
-        let nothing = join_vectors(&[b.clone()], |_| true).unwrap();
+        let nothing = join_vectors(std::slice::from_ref(&b), |_| true).unwrap();
         assert_eq!(all(&nothing), []);
         assert!(join_vectors(&[b, segment("other", &[])], |_| false).is_err());
     }
@@ -295,7 +295,7 @@ mod tests {
     fn what_is_damaged_is_found() {
         let many: Vec<PassageKey> = (1..200).map(|seq| key(1, seq, 0)).collect();
         let whole = segment("m", &many);
-        assert!(join_vectors(&[whole.clone()], |_| false).is_ok());
+        assert!(join_vectors(std::slice::from_ref(&whole), |_| false).is_ok());
         let mut swapped = whole.clone();
         swapped.blocks.swap(0, 1);
         let mut missing = whole.clone();
