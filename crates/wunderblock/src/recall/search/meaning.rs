@@ -24,7 +24,7 @@ pub(super) struct ScopedVectors {
 }
 
 impl Ground {
-    /// Returns whether the meaning of the question is compared: not if so much waits for vectors that it would take long.
+    /// Returns whether the meaning of the question is compared: not if more events wait for vectors than are scanned quickly.
     pub(super) fn compares(&self, task: &Task<'_>) -> bool {
         task.meaning.is_some() && !self.is_far_behind(DerivedTable::Vectors)
     }
