@@ -210,12 +210,12 @@ impl VectorCache {
     }
 
     /// Keeps a block, if there is room.
-    pub(crate) fn keep(&self, key: (SegmentKey, u32), block: &Arc<Vec<u8>>) {
+    pub(crate) fn keep(&self, segment: SegmentKey, number: u32, block: &Arc<Vec<u8>>) {
         if let Ok(mut known) = self.0.lock()
             && known.bytes + block.len() <= MAX_VECTORS
         {
             known.bytes += block.len();
-            known.blocks.insert(key, Arc::clone(block));
+            known.blocks.insert((segment, number), Arc::clone(block));
         }
     }
 

@@ -59,7 +59,9 @@ impl Ground {
                 Ok(Arc::new(block.unwrap_or_default()))
             };
             let read = parallel::map(missing.iter().zip(frames).collect(), read)?;
-            missing.iter().zip(&read).for_each(|(key, block)| known.vectors.keep(*key, block));
+            for ((segment, number), block) in missing.iter().zip(&read) {
+                known.vectors.keep(*segment, *number, block);
+            }
             let mut read = read.into_iter();
             found.iter_mut().filter(|block| block.is_none()).for_each(|block| *block = read.next());
         }
