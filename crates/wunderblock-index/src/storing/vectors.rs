@@ -218,11 +218,7 @@ impl VectorHeader {
 /// Joins segments of vectors of one model, oldest first, into one, without the documents for which `removed` is true.
 ///
 /// # Errors
-<<<<<<< HEAD
-/// Fails if an input is damaged, without inputs, if they are of different models, or if the result would have more
-=======
 /// Fails if an input is damaged or missing, if the models differ, or if the result would have more
->>>>>>> v46
 /// than [`MAX_DOCS`] vectors.
 pub fn join_vectors(segments: &[Segment], removed: impl Fn(DocKey) -> bool) -> Result<Segment, SegmentError> {
     let malformed = |what| SegmentError::Malformed { what };

@@ -247,7 +247,7 @@ fn a_step_frees_a_fifth_of_the_window() {
         let home = Home::new();
         let engine = home.engine();
         // Texts that come back because a turn names them would fill the window sooner.
-        let shares = Shares { recall: Room::new(0, 0), ..Shares::default() };
+        let shares = Shares { recall: Room { min: Tokens(0), max: None, share: 0 }, ..Shares::default() };
         let options = ContextOptions { model: Some(model.to_owned()), shares, ..window_of(window) };
         let all: Vec<NewEvent> = wunderblock_testkit::generate::session(400, 9).collect();
         let (mut steps, mut last): (u64, Option<(Vec<u8>, Bytes)>) = (0, None);
