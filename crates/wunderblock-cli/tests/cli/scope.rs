@@ -482,7 +482,7 @@ fn a_persons_filters_are_exact_and_say_which_matches_nothing() {
     }
     assert!(listed(".", &["--project", garden]).contains(&"own".to_owned()));
     for (options, told) in [
-        (&["--project", "gard"][..], "there is no session of the project `gard`"),
+        (&["--project", "gar"][..], "there is no session of the project `gar`"),
         (&["--user", "an"], "there is no session of the user `an`"),
         (&["--user", "ann", "--agent", "codex"], "there is no session of the agent `codex`"),
         (&["--run", "r"], "there is no session of the run `r`"),

@@ -96,7 +96,7 @@ fn outside_a_reach_nothing_is_known() {
         assert!(block_on(seen.recall().describe(address)).is_err());
     }
     assert_eq!(ids(&seen), ["mine"]);
-    for text in ["theirs", "thei"] {
+    for text in ["theirs", "their"] {
         let unknown = block_on(seen.find_session(text)).unwrap_err().to_string().replace(text, "X");
         let never = block_on(seen.find_session("never")).unwrap_err().to_string().replace("never", "X");
         assert_eq!(unknown, never);
