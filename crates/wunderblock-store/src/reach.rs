@@ -19,6 +19,8 @@ pub enum ScopeLimit {
     User(Option<String>),
     /// The project; `None` for streams without one.
     Project(Option<String>),
+    /// The agent; `None` for streams without one.
+    Agent(Option<String>),
 }
 
 impl Reach {
@@ -61,6 +63,7 @@ impl Reach {
         self.0.iter().all(|limit| match limit {
             ScopeLimit::User(user) => *user == scope.user,
             ScopeLimit::Project(project) => *project == scope.project,
+            ScopeLimit::Agent(agent) => *agent == scope.agent,
         })
     }
 }
@@ -74,6 +77,7 @@ impl fmt::Display for Reach {
         let limits = self.0.iter().map(|limit| match limit {
             ScopeLimit::User(user) => ("user", user),
             ScopeLimit::Project(project) => ("project", project),
+            ScopeLimit::Agent(agent) => ("agent", agent),
         });
         let words = limits.map(|(part, value)| match value {
             Some(value) => format!("the {part} {value}"),

@@ -12,6 +12,7 @@ use crate::request::input::lane::LaneChoice;
 use crate::request::input::snapshot::{LaneWanted, Snapshot, planned_texts, view_handles};
 use crate::request::input::target::Target;
 use crate::request::named::bring_back;
+use crate::request::named::unasked::recall_unasked;
 use crate::request::steps::candidates::{Wanted, recall};
 use crate::request::steps::compose::{self, decide};
 use crate::request::steps::draft::{self, Draft, encode};
@@ -193,7 +194,7 @@ async fn gather(
 }
 
 /// Loads the texts that a rendering shows and the running sums at the edges of its gaps, brings back what the newest turn
-/// names, and then renders the request.
+/// names, then what bears on it, and then renders the request.
 async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rendered, Error> {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let handles = planned.texts.missing(render::handles(view, trim));
@@ -202,5 +203,6 @@ async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rend
     let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges, named }, reply)).await?;
     planned.texts.extend(shown.texts);
     bring_back(&mut planned, shown.named, job, ask).await?;
+    recall_unasked(&mut planned, job, ask).await?;
     Ok(draft::rendered(planned, shown.tallies, job))
 }

@@ -63,25 +63,25 @@ impl NamedTurn {
         }
     }
 
-    /// Returns the search for the names of the newest typed turn, or `None` if it names nothing. `turns` are the user's
-    /// turns, newest first.
+    /// Returns the newest typed turn, with the search for its names, if it names anything. `turns` are the user's turns,
+    /// newest first.
     pub(super) fn search(
         self,
         engine: &Engine,
         answers: &mut Answers,
         (info, to): (&StreamInfo, Seq),
         turns: &[Event],
-    ) -> Result<Option<NamedSearch>, Error> {
+    ) -> Result<(NamedPlaces, Option<NamedSearch>), Error> {
         let texts = unpacked(engine, answers.take(self.bodies)?)?;
         let typed = turns.iter().find_map(|event| match &event.fact {
             Some(Fact::MessageAppended(said)) => Some((event.seq, &said.message))
                 .filter(|(_, said)| matches!(said.author(), Author::Person | Author::Peer)),
             _ => None,
         });
-        let Some((turn, said)) = typed else { return Ok(None) };
+        let Some((turn, said)) = typed else { return Ok((NamedPlaces::default(), None)) };
         let named = NamedPlaces::of_turn(turn, said, &texts);
         if named.names.is_empty() {
-            return Ok(None);
+            return Ok((named, None));
         }
         let mut stretches = answers.take(self.stretches)?;
         for stretch in &mut stretches {
@@ -90,7 +90,9 @@ impl NamedTurn {
         let words = named.names.iter().map(|(name, _)| name.narrowing());
         let words = WordPlaces::of(engine, answers.take(self.segments)?, &stretches, words)?;
         let waiting = (info.reach(DerivedTable::Words).next(), info.head.min(to));
-        Ok(Some(NamedSearch { stream: info.id.clone(), named, words, waiting, keys: None }))
+        let search =
+            NamedSearch { stream: info.id.clone(), named: named.clone(), words, waiting, keys: None };
+        Ok((named, Some(search)))
     }
 }
 

@@ -6,9 +6,11 @@
 //!            events, results and bodies at the places (with the show trip) ─ find ─► texts ─ core ─► whole, cut, no room
 //! ```
 //! The texts enter after everything else is planned, so nothing has to go for them (`docs/design/0033-named-texts.md`).
+//! After them enters what the turn does not name, but bears on it ([`unasked`], `docs/design/0035-unasked-recall.md`).
 
 pub(crate) mod find;
 pub(crate) mod names;
+pub(crate) mod unasked;
 
 use crate::base::error::Error;
 use crate::ledger::texts::Texts;
@@ -36,6 +38,8 @@ use wunderblock_store::BodyCount;
 pub(crate) struct NamedPlaces {
     /// Position of the turn.
     pub(crate) turn: Seq,
+    /// What a person typed in the turn.
+    pub(crate) typed: String,
     /// Each name, with the handles that it may mean.
     pub(crate) names: Vec<(Name, Vec<Handle>)>,
     /// Positions of events that may hold a text, or the call for it.
@@ -124,7 +128,7 @@ impl NamedPlaces {
             }
         }
         let names = names::names(&typed).into_iter().map(|name| (name, Vec::new())).collect();
-        Self { turn, names, ..Self::default() }
+        Self { turn, names, typed, ..Self::default() }
     }
 
     /// Returns the positions to read: the places, the results that follow them, and what precedes them.
@@ -217,9 +221,15 @@ fn wanted_texts(
 
 /// Returns what becomes of texts in the planned request.
 fn answered(planned: &Planned, job: &BuildJob, wanted: &[AskedText]) -> Vec<Recalled> {
+    let trim = &planned.decision.plan.trim;
+    with_plan_input(planned, job, |input| recall(&input, trim, wanted))
+}
+
+/// Calls a function with the input of planning, after the plan has been applied.
+fn with_plan_input<T>(planned: &Planned, job: &BuildJob, then: impl FnOnce(PlanInput<'_>) -> T) -> T {
     let Planned { snapshot, target, costs, decision, texts, .. } = planned;
     let limit = target.budget.limit().tokens;
-    let input = PlanInput {
+    then(PlanInput {
         view: &decision.view,
         stream: job.stream_handle(),
         budget: target.budget,
@@ -231,6 +241,5 @@ fn answered(planned: &Planned, job: &BuildJob, wanted: &[AskedText]) -> Vec<Reca
         recall: job.options.shares.most(Section::Recall, limit),
         transcript: job.options.shares.most(Section::Transcript, limit),
         floor: snapshot.floor,
-    };
-    recall(&input, &decision.plan.trim, wanted)
+    })
 }
