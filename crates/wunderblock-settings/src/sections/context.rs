@@ -15,6 +15,8 @@ pub struct Context {
     pub window: Option<u64>,
     /// Tokens to keep free for the answer.
     pub reserve: Option<u64>,
+    /// Whether requests recall, without being asked, what bears on a new turn. If unset, they do.
+    pub recall: Option<bool>,
     /// Percentages of the limit above which a request is reported as large.
     pub warn: Option<Vec<u8>>,
 }
@@ -45,7 +47,7 @@ impl Context {
 
 impl Section for Context {
     const NAME: &'static str = "context";
-    const MAX_KEYS: usize = 4;
+    const MAX_KEYS: usize = 5;
 
     fn invalid(&self) -> Option<InvalidValue> {
         if self.model.as_deref().is_some_and(|model| model.trim().is_empty()) {

@@ -80,6 +80,19 @@ pub enum UnaskedOutcome {
     NotIndexed,
 }
 
+impl UnaskedOutcome {
+    /// Returns the outcome in words.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Floor => "no other message is close enough to the newest turn",
+            Self::Lately => "the other messages are shown, or were recalled within five turns",
+            Self::NoRoom => "there is no room for more",
+            Self::NotIndexed => "some messages are not indexed yet",
+        }
+    }
+}
+
 /// A passage that was recalled without being asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
