@@ -117,7 +117,8 @@ fn percent(thousandths: usize) -> String {
 
 /// Returns the strength of the best passage of a past, in which only the sessions before `before` count.
 fn strongest(past: &Project, prompt: &str, before: Option<usize>) -> ChoreResult<HitStrength> {
-    let found = block_on(recall_hits(&past.engine, prompt, SearchOptions::default(), HitStrength::default()))?;
+    let found =
+        block_on(recall_hits(&past.engine, prompt, SearchOptions::default(), HitStrength::default()))?;
     let is_past = |session: &StreamId| {
         before.is_none_or(|before| past.order.get(session).is_some_and(|at| *at < before))
     };

@@ -48,7 +48,8 @@ pub(super) async fn made_from(
         let shown = showing.runs(info);
         for row in answers.take(key)? {
             let event = decode_event(engine, &info.id, &row)?;
-            let own = shown.iter().find(|(_, from, to)| carries(&event, *from, *to)).map(|(number, ..)| *number);
+            let own =
+                shown.iter().find(|(_, from, to)| carries(&event, *from, *to)).map(|(number, ..)| *number);
             let run = own.or_else(|| recalls(&event, showing));
             let Some((number, run)) = run.and_then(|number| Some((number, runs.get(number)?))) else {
                 continue;

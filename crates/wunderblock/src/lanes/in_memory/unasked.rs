@@ -26,10 +26,7 @@ impl Lane {
         let from = past.iter().rev().position(is_beyond).map_or(0, |newer| until - newer);
         let is_partly = from > 0;
         let passages = self.search(house, &wanted.typed, past.get(from..).unwrap_or_default());
-        passages.map_or_else(
-            |_| RecallFound::default(),
-            |passages| RecallFound { is_partly, ..passages },
-        )
+        passages.map_or_else(|_| RecallFound::default(), |passages| RecallFound { is_partly, ..passages })
     }
 
     fn search(&self, house: &House, typed: &str, events: &[Event]) -> Result<RecallFound, Error> {
@@ -38,7 +35,8 @@ impl Lane {
         for mut hit in search_aside(&words, events, |body| self.redacted(house, body), HITS)? {
             let place = events.binary_search_by_key(&hit.seq, |event| event.seq).ok();
             let fact = place.and_then(|place| events.get(place)?.fact.as_ref());
-            let Some(Fact::MessageAppended(said)) = fact.filter(|_| passes(hit.strength, RECALL_FLOOR)) else {
+            let Some(Fact::MessageAppended(said)) = fact.filter(|_| passes(hit.strength, RECALL_FLOOR))
+            else {
                 continue;
             };
             hit.session = house.stream.clone();

@@ -27,7 +27,7 @@ use wunderblock_store::Marked;
 /// Divisor of the window: recalled passages take at most a twentieth of it.
 const SHARE_DIVISOR: u64 = 20;
 /// Number of the user's later turns in which a passage does not enter again.
-const TURNS: u64 = 5;
+const TURNS: usize = 5;
 /// Maximum number of the lane's latest injections that are read.
 const INJECTIONS: u64 = 256;
 /// Maximum number of words of a passage that its label names.
@@ -188,11 +188,10 @@ impl Known {
     async fn of(planned: &Planned, ask: &Asking) -> Result<Self, Error> {
         let (view, plan) = (&planned.decision.view, &planned.decision.plan);
         let (lane, to) = (view.lane().id.clone(), planned.through());
-        let marked = async |what, limit| {
-            ask.ask(|reply| Need::Marked(MarkedWanted { what, to, limit }, reply)).await
-        };
-        let turns = marked(Marked::UserTurn, TURNS + 1).await?;
-        let since = turns.get(TURNS as usize).map_or(Seq::START, |event| event.seq);
+        let marked =
+            async |what, limit| ask.ask(|reply| Need::Marked(MarkedWanted { what, to, limit }, reply)).await;
+        let turns = marked(Marked::UserTurn, TURNS as u64 + 1).await?;
+        let since = turns.get(TURNS).map_or(Seq::START, |event| event.seq);
         let shown_from = plan.trim.drop_before;
         let injected = marked(Marked::OfLane("context.injected", lane), INJECTIONS).await?;
         let items = |from: Seq| injected.iter().filter(move |event| event.seq >= from).flat_map(items_of);

@@ -107,7 +107,8 @@ impl SimulateOptions {
     /// Returns the policies to play for a policy: itself, and the same with recall.
     fn played(&self, policy: &Arc<Policy>) -> Vec<Arc<Policy>> {
         let sized = self.sized(policy);
-        let named = |sized: &Policy| Policy { name: format!("{}{RECALLS}", sized.name).into(), ..sized.clone() };
+        let named =
+            |sized: &Policy| Policy { name: format!("{}{RECALLS}", sized.name).into(), ..sized.clone() };
         let recalls = self.recall.then(|| Arc::new(named(&sized)));
         std::iter::once(sized).chain(recalls).collect()
     }
