@@ -64,7 +64,7 @@ pub fn context_options(
         harness: request.harness,
         dialect: request.dialect,
         query: request.query.clone(),
-        recall: request.recall.or(file.context.recall).unwrap_or(true),
+        recall: request.recall.or(file.context.recall).unwrap_or(false),
         handed: Vec::new(),
         prompt: None,
         at: request.at,

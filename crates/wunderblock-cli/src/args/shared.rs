@@ -172,7 +172,10 @@ pub(crate) struct BuildArgs {
     /// Bring back older messages about this, if there is room
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// Do not bring back, without being asked, what bears on a new turn
+    /// Bring back, without being asked, what bears on a new turn
+    #[arg(long, overrides_with = "no_recall")]
+    pub(crate) recall: bool,
+    /// Do not, although the settings say so
     #[arg(long)]
     pub(crate) no_recall: bool,
     /// Lane [default: the latest for this model, window and policy, or a new one]
@@ -191,7 +194,7 @@ impl BuildArgs {
             reader: self.reader.choice(),
             harness: self.harness,
             query: self.query.clone(),
-            recall: self.no_recall.then_some(false),
+            recall: (self.recall || self.no_recall).then_some(self.recall),
             lane: self.lane.clone(),
             compaction: self.policy.choice(),
             sources: self.sources.choice(),

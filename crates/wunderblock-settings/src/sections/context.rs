@@ -15,7 +15,7 @@ pub struct Context {
     pub window: Option<u64>,
     /// Tokens to keep free for the answer.
     pub reserve: Option<u64>,
-    /// Whether requests recall, without being asked, what bears on a new turn. If unset, they do.
+    /// Whether requests recall, without being asked, what bears on a new turn. If unset, they do not.
     pub recall: Option<bool>,
     /// Percentages of the limit above which a request is reported as large.
     pub warn: Option<Vec<u8>>,
