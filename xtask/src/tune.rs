@@ -60,6 +60,7 @@ pub(crate) fn table(args: &TuneArgs) -> ChoreResult<String> {
             policies: policies.clone(),
             against: against.clone(),
             windows: args.jitter,
+            recall: false,
             summary_tokens: None,
             summariser: None,
             progress: None,

@@ -21,6 +21,8 @@ pub struct RequestChoice {
     pub harness: bool,
     /// Text about which older messages are brought back.
     pub query: Option<String>,
+    /// Whether to recall, without being asked, what bears on a new turn.
+    pub recall: bool,
     /// Name of the lane.
     pub lane: Option<String>,
     /// The policy, and the writer of summaries.
@@ -62,6 +64,7 @@ pub fn context_options(
         harness: request.harness,
         dialect: request.dialect,
         query: request.query.clone(),
+        recall: request.recall,
         handed: Vec::new(),
         prompt: None,
         at: request.at,

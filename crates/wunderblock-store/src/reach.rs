@@ -17,6 +17,8 @@ pub enum ScopeLimit {
     User(Option<String>),
     /// The project; `None` for streams without one.
     Project(Option<String>),
+    /// The agent; `None` for streams without one.
+    Agent(Option<String>),
 }
 
 impl Reach {
@@ -59,6 +61,7 @@ impl Reach {
         self.0.iter().all(|limit| match limit {
             ScopeLimit::User(user) => *user == scope.user,
             ScopeLimit::Project(project) => *project == scope.project,
+            ScopeLimit::Agent(agent) => *agent == scope.agent,
         })
     }
 }
@@ -72,6 +75,7 @@ impl fmt::Display for Reach {
         let limits = self.0.iter().map(|limit| match limit {
             ScopeLimit::User(user) => ("user", user),
             ScopeLimit::Project(project) => ("project", project),
+            ScopeLimit::Agent(agent) => ("agent", agent),
         });
         let words = limits.map(|(part, value)| match value {
             Some(value) => format!("the {part} {value}"),

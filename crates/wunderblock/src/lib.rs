@@ -121,6 +121,7 @@ pub use recall::search::{
 pub use request::input::options::{ContextOptions, Model};
 pub use request::input::provider::StateProvider;
 pub use request::input::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
+pub use request::named::unasked::{RecalledPassage, UnaskedOutcome, UnaskedRecall};
 pub use request::named::{AskedFor, AskedOutcome};
 pub use request::steps::draft::Draft;
 pub use request::steps::prefix::{CachePlan, ReportedCache};

@@ -56,6 +56,7 @@ pub(crate) fn row(
         policies: policies.to_vec(),
         against: baseline(policies).into(),
         windows: 0,
+        recall: false,
         summary_tokens: None,
         summariser: None,
         progress: None,

@@ -117,12 +117,13 @@ fn percent(thousandths: usize) -> String {
 
 /// Returns the strength of the best passage of a past, in which only the sessions before `before` count.
 fn strongest(past: &Project, prompt: &str, before: Option<usize>) -> ChoreResult<HitStrength> {
-    let hits = block_on(recall_hits(&past.engine, prompt, SearchOptions::default(), HitStrength::default()))?;
+    let found =
+        block_on(recall_hits(&past.engine, prompt, SearchOptions::default(), HitStrength::default()))?;
     let is_past = |session: &StreamId| {
         before.is_none_or(|before| past.order.get(session).is_some_and(|at| *at < before))
     };
-    let best = hits.iter().find(|hit| is_past(&hit.session));
-    Ok(best.map(|hit| hit.strength).unwrap_or_default())
+    let best = found.passages.iter().find(|passage| is_past(&passage.hit.session));
+    Ok(best.map(|passage| passage.hit.strength).unwrap_or_default())
 }
 
 fn project(path: &Path) -> ChoreResult<Project> {

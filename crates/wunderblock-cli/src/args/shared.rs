@@ -172,6 +172,9 @@ pub(crate) struct BuildArgs {
     /// Bring back older messages about this, if there is room
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
+    /// Bring back, without being asked, what bears on a new turn
+    #[arg(long)]
+    pub(crate) recall: bool,
     /// Lane [default: the latest for this model, window and policy, or a new one]
     #[arg(long, value_name = "NAME")]
     pub(crate) lane: Option<String>,
@@ -188,6 +191,7 @@ impl BuildArgs {
             reader: self.reader.choice(),
             harness: self.harness,
             query: self.query.clone(),
+            recall: self.recall,
             lane: self.lane.clone(),
             compaction: self.policy.choice(),
             sources: self.sources.choice(),

@@ -30,6 +30,9 @@ pub(crate) struct SimulateArgs {
     /// Number of windows per session, spread from 12 % below the window to 12 % above
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) jitter: u64,
+    /// Play each policy also with recall on a new turn and after a step, as NAME+recall
+    #[arg(long)]
+    pub(crate) recall: bool,
     /// Size of every summary, whatever the policy says
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(100..))]
     pub(crate) summary_tokens: Option<u64>,

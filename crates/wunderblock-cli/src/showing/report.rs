@@ -6,7 +6,7 @@ use crate::drawing::terminal::{clean, width};
 use crate::showing::outcome::{gain, verdict};
 use crate::showing::outside;
 use wunderblock::policy::Policies;
-use wunderblock::{Built, Compacted, CompactionResult};
+use wunderblock::{Built, Compacted, CompactionResult, RecalledPassage, UnaskedRecall};
 use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
 };
@@ -78,6 +78,7 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
     notes.extend(outside::notes(built));
     let missing = built.draft.asked.iter().filter_map(|asked| Some((&asked.name, asked.missing()?)));
     notes.extend(missing.map(|(name, why)| format!("asked for {}, which is not shown: {why}", clean(name))));
+    notes.extend(built.draft.unasked.as_ref().map(|unasked| recalled(session, unasked)));
     notes.extend(uncovered(built));
     if built.draft.ends_with_reply {
         notes.push(ENDS_WITH_REPLY.to_owned());
@@ -90,6 +91,17 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
         let lines = wrap(&note, width(), 4);
         out.push_str(&format!("  · {}", lines.get(4..).unwrap_or(&lines)));
     }
+}
+
+/// Describes what was recalled without being asked for, and why no more was.
+fn recalled(session: &str, unasked: &UnaskedRecall) -> String {
+    let one = |passage: &RecalledPassage| {
+        let from = passage.session.as_ref().map_or(session, |from| from.as_str());
+        format!("{}#{}, {} ({})", clean(from), passage.at, clean(&passage.what), clean(&passage.why))
+    };
+    let entered: Vec<String> = unasked.entered.iter().map(one).collect();
+    let entered = if entered.is_empty() { "nothing".to_owned() } else { entered.join("; ") };
+    format!("recalled without being asked: {entered}; {}", unasked.outcome.label())
 }
 
 /// Describes what neither the request nor a summary tells of.

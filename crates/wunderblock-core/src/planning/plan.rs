@@ -25,7 +25,7 @@ use crate::source::section::Section;
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use fit::{longest_that, reach};
 pub use instructions::{INSTRUCTIONS_DIVISOR, instructions_max, instructs, latest_instructions};
-pub use recall::{AskedText, Recalled, recall};
+pub use recall::{AskedText, Recalled, recall, returning, shown_entries};
 pub use refusal::{Fixed, PlanRefusal};
 
 /// First position that a view must hold to be complete. The first event of a stream only opens the stream.

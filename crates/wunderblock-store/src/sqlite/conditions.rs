@@ -67,6 +67,7 @@ impl<'r> Visible<'r> {
         let column = |limit: &ScopeLimit| match limit {
             ScopeLimit::User(_) => "user",
             ScopeLimit::Project(_) => "project",
+            ScopeLimit::Agent(_) => "agent",
         };
         let limits = self.reach.limits().iter().zip(self.first..);
         limits.map(|(limit, number)| format!(" AND {row}.{} IS ?{number}", column(limit))).collect()
@@ -106,7 +107,9 @@ impl<'r> Visible<'r> {
         'r: 'a,
     {
         let values = self.reach.limits().iter().map(|limit| match limit {
-            ScopeLimit::User(value) | ScopeLimit::Project(value) => value as &dyn ToSql,
+            ScopeLimit::User(value) | ScopeLimit::Project(value) | ScopeLimit::Agent(value) => {
+                value as &dyn ToSql
+            }
         });
         rusqlite::params_from_iter(own.iter().copied().chain(values))
     }

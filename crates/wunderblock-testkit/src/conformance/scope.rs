@@ -70,6 +70,10 @@ pub(super) fn scopes_are_compared_whole(scene: &TestTenant<'_>) {
     assert_eq!(within(&[user("")]), [""; 0]);
     assert_eq!(within(&[ScopeLimit::User(None)]), ["4"], "no user is not any user");
     assert_eq!(within(&[ScopeLimit::Project(None)]), ["4"]);
+    let agent = |name| ScopeLimit::Agent(text(name));
+    assert_eq!(within(&[agent("codex")]), ["1"]);
+    assert_eq!(within(&[agent("codex"), user("anna")]), [""; 0]);
+    assert_eq!(within(&[ScopeLimit::Agent(None)]), ["4"]);
 }
 
 /// The streams of a folder get the project that it has now. Other folders, and projects that were named, do not change.

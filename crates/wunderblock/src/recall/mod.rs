@@ -6,6 +6,7 @@ pub(crate) mod grep;
 pub(crate) mod handle;
 pub(crate) mod note;
 pub(crate) mod places;
+pub(crate) mod prompted;
 pub(crate) mod read;
 pub(crate) mod read_page;
 pub(crate) mod scan;

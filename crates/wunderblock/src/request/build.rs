@@ -17,6 +17,7 @@ use crate::request::steps::draft::{self, Draft, encode};
 use crate::request::steps::named::bring_back;
 use crate::request::steps::offer::{offer, outside};
 use crate::request::steps::shorten::{resize, shorten};
+use crate::request::steps::unasked::recall_unasked;
 use crate::request::steps::work;
 use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeSet;
@@ -193,7 +194,7 @@ async fn gather(
 }
 
 /// Loads the texts that a rendering shows and the running sums at the edges of its gaps, brings back what the newest turn
-/// names, and then renders the request.
+/// names, then what bears on it, and then renders the request.
 async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rendered, Error> {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let handles = planned.texts.missing(render::handles(view, trim));
@@ -202,5 +203,6 @@ async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rend
     let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges, named }, reply)).await?;
     planned.texts.extend(shown.texts);
     bring_back(&mut planned, shown.named, job, ask).await?;
+    recall_unasked(&mut planned, job, ask).await?;
     Ok(draft::rendered(planned, shown.tallies, job))
 }

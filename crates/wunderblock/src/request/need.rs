@@ -10,6 +10,7 @@ use crate::ledger::recording::record::MadeFrom;
 use crate::ledger::texts::Texts;
 use crate::request::input::provider::StateProvider;
 use crate::request::input::snapshot::{LaneWanted, Snapshot};
+use crate::request::named::unasked::{RecallFound, RecallWanted};
 use crate::request::named::{NamedEvents, NamedPlaces};
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
@@ -33,6 +34,8 @@ pub(crate) enum Need {
     Known(Vec<Handle>, Responder<HashSet<Handle>>),
     /// Older messages that match a query, best first.
     Search(String, Responder<Vec<Injection>>),
+    /// Passages of the past that bear on the newest typed turn, best first.
+    Recall(RecallWanted, Responder<RecallFound>),
     /// Content outside the ledger: instruction files, and the answers of state providers.
     Outside(Box<OutsideWanted>, Responder<Outside>),
     /// Content for rendering: texts, and running sums at positions.

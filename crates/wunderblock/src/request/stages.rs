@@ -9,6 +9,7 @@ use crate::ledger::texts::Texts;
 use crate::request::input::snapshot::Snapshot;
 use crate::request::input::target::Target;
 use crate::request::named::AskedFor;
+use crate::request::named::unasked::UnaskedRecall;
 use crate::rules::catalog::{Catalog, ModelRow};
 use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeMap;
@@ -115,6 +116,8 @@ pub(crate) struct Planned {
     pub(crate) texts: Texts,
     /// Texts that the newest turn asks for, once they have been looked for.
     pub(crate) asked: Vec<AskedFor>,
+    /// What was recalled without being asked for, if something was searched for.
+    pub(crate) unasked: Option<UnaskedRecall>,
 }
 
 impl Planned {

@@ -28,6 +28,7 @@ pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figur
         policies,
         against: wunderblock::policy::DEFAULT.into(),
         windows: 1,
+        recall: false,
         summary_tokens: None,
         summariser: None,
         progress: None,

@@ -48,6 +48,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
         policies,
         against,
         windows: wanted.jitter,
+        recall: wanted.recall,
         summary_tokens: wanted.summary_tokens.map(Tokens),
         summariser: None,
         progress: Some(progress),

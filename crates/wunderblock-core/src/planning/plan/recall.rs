@@ -2,9 +2,10 @@
 
 use super::fit::longest_that;
 use super::{ExchangeCosts, PlanInput};
-use crate::form::stub::{self, WholeText};
+use crate::form::stub::{self, Stubbed, WholeText};
 use crate::lane::pair::arrange;
 use crate::lane::trim::treatment;
+use crate::lane::view::View;
 use crate::planning::cost;
 use crate::planning::plan::Injection;
 use crate::record::budget::Treatment;
@@ -12,6 +13,7 @@ use crate::record::decision::Trim;
 use crate::record::message::{Body, MessageOrigin};
 use crate::source::section::Section;
 use crate::units::{Bytes, Cost, Seq, Tokens};
+use std::collections::BTreeSet;
 
 /// Minimum length of a part of a text that is worth sending, in bytes: below it, a mark says as much.
 const MIN_PART: Bytes = Bytes(256);
@@ -74,6 +76,32 @@ pub fn recall(ask: &PlanInput<'_>, trim: &Trim, asked: &[AskedText]) -> Vec<Reca
         }
     }
     answers
+}
+
+/// Returns the best hits that fit into half of the room that the request of a trim leaves, and into the share of what is
+/// recalled.
+#[must_use]
+pub fn returning(ask: &PlanInput<'_>, trim: &Trim) -> Vec<Injection> {
+    ExchangeCosts::new(ask, &arrange(ask.view), trim).returning(trim)
+}
+
+/// Returns the positions of the entries whose texts the request of a trim shows.
+#[must_use]
+pub fn shown_entries(view: &View, trim: &Trim) -> BTreeSet<Seq> {
+    let is_kept = |seq: &Seq| {
+        let parts = view.entry(*seq).into_iter().flat_map(|entry| &entry.message.parts);
+        parts.into_iter().all(|part| stub::part(part, None) == Stubbed::Kept)
+    };
+    let arrangement = arrange(view);
+    let shown = arrangement.exchanges.iter().flat_map(|exchange| {
+        let form = treatment(exchange, trim, view);
+        exchange.members.iter().copied().filter(move |seq| match form {
+            Treatment::LeftOut => false,
+            Treatment::Stub => is_kept(seq),
+            Treatment::Verbatim | Treatment::Clipped | Treatment::Reduced => true,
+        })
+    });
+    shown.collect()
 }
 
 impl ExchangeCosts<'_> {

@@ -208,7 +208,8 @@ impl Loading<'_> {
         first.user = turns.first().map(|row| row.seq);
         if let Some(named) = named {
             let turns: Vec<Event> = turns.iter().map(|row| self.event(row)).collect::<Result<_, _>>()?;
-            first.named = named.search(self.engine, &mut answers, &first.info, &turns)?;
+            let (turn, search) = named.search(self.engine, &mut answers, &first.info, &turns)?;
+            (first.places, first.named) = (Arc::new(turn), search);
         }
         let pins = answers.take(pins)?;
         for row in &pins {

@@ -6,6 +6,7 @@ pub(crate) mod lease;
 pub(crate) mod load;
 mod named;
 pub(crate) mod replay;
+mod unasked;
 
 use crate::base::error::Error;
 use crate::base::parallel::on_thread;
@@ -95,6 +96,7 @@ async fn answer_need(session: &Session, need: Need, held: &mut Option<HeldLane>)
         Need::Texts(handles, reply) => reply.give(read_texts(engine, handles).await?),
         Need::Known(handles, reply) => reply.give(known_reductions(engine, handles).await?),
         Need::Search(query, reply) => reply.give(recall_answers(session, &query).await?),
+        Need::Recall(wanted, reply) => reply.give(unasked::find(session, &wanted).await),
         Need::Outside(wanted, reply) => reply.give(on_thread(move || wanted.read()).await?),
         Need::Shown(wanted, reply) => reply.give(read_shown(session, wanted).await?),
         Need::Marked(wanted, reply) => reply.give(session.marked(wanted).await?),

@@ -60,17 +60,22 @@ impl NamedTurn {
         }
     }
 
-    /// Returns the search for the names of the newest typed turn, or `None` if it names nothing. `turns` are the user's
-    /// turns, newest first.
+    /// Returns the newest typed turn, with the search for its names, if it names anything. `turns` are the user's turns,
+    /// newest first.
     pub(super) fn search(
         self,
         engine: &Engine,
         answers: &mut Answers,
         info: &StreamInfo,
         turns: &[Event],
-    ) -> Result<Option<NamedSearch>, Error> {
+    ) -> Result<(NamedPlaces, Option<NamedSearch>), Error> {
         let texts = unpacked(engine, answers.take(self.bodies)?)?;
-        let Some(named) = NamedPlaces::of_newest(turns, |_| texts) else { return Ok(None) };
+        let Some(named) = NamedPlaces::of_newest(turns, |_| texts) else {
+            return Ok((NamedPlaces::default(), None));
+        };
+        if named.names.is_empty() {
+            return Ok((named, None));
+        }
         let mut stretches = answers.take(self.stretches)?;
         for stretch in &mut stretches {
             stretch.to = stretch.to.min(self.to);
@@ -87,7 +92,9 @@ impl NamedTurn {
             waiting.extend((from.0..=stretch.to.0).rev().take(UNINDEXED + 1).map(Seq));
         }
         let waiting: Vec<Seq> = waiting.into_iter().rev().take(UNINDEXED + 1).collect();
-        Ok(Some(NamedSearch { stream: info.id.clone(), named, words, waiting, keys: None }))
+        let search =
+            NamedSearch { stream: info.id.clone(), named: named.clone(), words, waiting, keys: None };
+        Ok((named, Some(search)))
     }
 }
 

@@ -9,18 +9,23 @@ use crate::ledger::reading::stored::decode_event;
 use crate::recall::catch_up::join::read_segment;
 use crate::recall::catch_up::{packed_vectors, packed_words};
 use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::decision::Injection;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 use wunderblock_index::{DocKey, Header, VectorHeader, join_vectors, without};
-use wunderblock_store::{Answer, DerivedTable, EventFilter, Query, SegmentInfo, StreamKind, StreamNo, Write};
+use wunderblock_store::{
+    Answer, DerivedTable, EventFilter, Query, SegmentInfo, StreamInfo, StreamKind, StreamNo, Write,
+};
 
 /// Kinds of events that are made from others.
 const DERIVED: [&str; 4] =
     ["context.injected", "session.compacted", "content.reduced", "compaction.rejected"];
 
-/// Returns the events of streams that were made from positions of the runs that the streams show.
+/// Returns the events of streams that were made from positions of the runs: of those that the streams show, and of
+/// recalled ones of other sessions.
 pub(super) async fn made_from(
     engine: &Engine,
+    streams: &[StreamInfo],
     runs: &[Run],
     showing: &Showing<'_>,
 ) -> Result<Vec<Loss<'static>>, Error> {
@@ -32,7 +37,7 @@ pub(super) async fn made_from(
     }
     let mut batch = QueryBatch::default();
     let mut asked = Vec::new();
-    for info in showing.streams.iter().copied() {
+    for info in streams {
         let Some(seqs) = places.remove(&info.no) else { continue };
         let (tenant, stream, filter) = (engine.tenant.no, info.id.clone(), EventFilter::default());
         asked.push((info, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
@@ -43,8 +48,10 @@ pub(super) async fn made_from(
         let shown = showing.runs(info);
         for row in answers.take(key)? {
             let event = decode_event(engine, &info.id, &row)?;
-            let run = shown.iter().find(|(_, from, to)| carries(&event, *from, *to));
-            let Some((number, run)) = run.and_then(|(number, ..)| Some((*number, runs.get(*number)?))) else {
+            let own =
+                shown.iter().find(|(_, from, to)| carries(&event, *from, *to)).map(|(number, ..)| *number);
+            let run = own.or_else(|| recalls(&event, showing));
+            let Some((number, run)) = run.and_then(|number| Some((number, runs.get(number)?))) else {
                 continue;
             };
             let part = (info, event.seq, event.seq);
@@ -61,7 +68,8 @@ fn carries(event: &Event, from: Seq, to: Seq) -> bool {
     let inside = |seq: Seq| from <= seq && seq <= to;
     match &event.fact {
         Some(Fact::ContextInjected(injected)) => {
-            injected.items.iter().any(|item| inside(item.from_seq))
+            let own = |item: &&Injection| item.from_stream.as_ref().is_none_or(|from| *from == event.stream);
+            injected.items.iter().filter(own).any(|item| inside(item.from_seq))
                 || injected.work.as_ref().is_some_and(|work| work.touches(from, to))
         }
         Some(Fact::SessionCompacted(made)) => {
@@ -72,6 +80,12 @@ fn carries(event: &Event, from: Seq, to: Seq) -> bool {
         Some(Fact::CompactionRejected(made)) => !made.rejected.is_empty() && from < event.seq,
         _ => false,
     }
+}
+
+/// Returns the run to which a text belongs that an event recalls from another session.
+fn recalls(event: &Event, showing: &Showing<'_>) -> Option<usize> {
+    let Some(Fact::ContextInjected(injected)) = &event.fact else { return None };
+    injected.items.iter().find_map(|item| showing.run_of(item.from_stream.as_ref()?, item.from_seq))
 }
 
 /// Returns the writes that remove the losses from segments of words and of vectors.

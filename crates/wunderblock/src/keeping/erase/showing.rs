@@ -3,6 +3,7 @@
 use super::loss::Run;
 use crate::ledger::reading::lineage::Streams;
 use std::collections::HashMap;
+use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 use wunderblock_store::{StreamInfo, StreamNo};
 
@@ -32,6 +33,12 @@ impl<'s> Showing<'s> {
         let shows = |info: &&StreamInfo| lowest_shown(&all, &held, info, &mut lowest).is_some();
         let streams = streams.iter().filter(shows).collect();
         Self { all, held, streams }
+    }
+
+    /// Returns the run to which a position that a stream holds belongs.
+    pub(super) fn run_of(&self, stream: &StreamId, seq: Seq) -> Option<usize> {
+        let held = self.held.get(&self.all.get(stream)?.no)?;
+        held.iter().find(|(_, from, to)| *from <= seq && seq <= *to).map(|(run, ..)| *run)
     }
 
     /// Returns the runs that a stream shows, each with the positions that it shows of the run.

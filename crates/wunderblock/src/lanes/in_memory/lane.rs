@@ -129,6 +129,7 @@ impl Lane {
             Need::Known(_, reply) => reply.give(HashSet::new()),
             // A lane in memory has no index.
             Need::Search(_, reply) => reply.give(Vec::new()),
+            Need::Recall(wanted, reply) => reply.give(self.recalled(house, &wanted)),
             Need::Outside(wanted, reply) => reply.give(wanted.read()),
             Need::Shown(wanted, reply) => {
                 let tally = |seq: Seq| {

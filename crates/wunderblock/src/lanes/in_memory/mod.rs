@@ -6,6 +6,7 @@
 
 pub(crate) mod lane;
 mod named;
+mod unasked;
 
 use crate::base::error::Error;
 use crate::base::parallel::Workers;

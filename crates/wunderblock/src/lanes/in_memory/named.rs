@@ -37,6 +37,9 @@ impl Lane {
         let Some(named) = NamedPlaces::of_newest(turns.iter().copied(), texts) else {
             return Ok(Arc::default());
         };
+        if named.names.is_empty() {
+            return Ok(Arc::new(named));
+        }
         let is_same = |had: &&Arc<NamedScan>| had.turn == named.turn && had.to <= to;
         let had = self.named.as_ref().filter(is_same);
         let words = WordPlaces::of(named.narrowing());

@@ -119,7 +119,11 @@ async fn record<R: Request>(desk: &Desk, request: &R) -> Result<Seq, Error> {
     let (seq, events) = request.to_record(desk.stream(), desk.now())?;
     let planned = request.planned();
     let (through, counts) = (planned.through(), planned.fresh.clone());
-    let made = MadeFrom::session(planned.snapshot.epoch, through);
+    let (epoch, unasked) = (planned.snapshot.epoch, planned.unasked.iter());
+    let made = match unasked.flat_map(|unasked| &unasked.entered).any(|one| one.session.is_some()) {
+        true => MadeFrom::Tenant(epoch),
+        false => MadeFrom::session(epoch, through),
+    };
     desk.append_counted(AppendWanted { expect_head: Some(through), events, made, counts }).await?;
     Ok(seq)
 }

@@ -157,6 +157,8 @@ pub(crate) enum MadeFrom {
     Nothing,
     /// The positions of the session from the first through the last, as of an epoch.
     Positions(u64, Seq, Seq),
+    /// Any session of the tenant, as of an epoch.
+    Tenant(u64),
 }
 
 impl MadeFrom {
@@ -178,11 +180,19 @@ pub(crate) async fn append_events(
     made: MadeFrom,
 ) -> Result<Vec<Appended>, Error> {
     let (engine, stream) = (&session.engine, &session.id);
-    let MadeFrom::Positions(no, from, to) = made else {
-        let ready = prepare_events(engine, events)?.into_iter().collect::<Result<_, _>>()?;
-        return append_prepared(engine, stream, expect_head, Basis::Raw, ready).await;
+    let tenant = engine.tenant.no;
+    let (no, from, to) = match made {
+        MadeFrom::Positions(no, from, to) => (no, from, to),
+        MadeFrom::Nothing | MadeFrom::Tenant(_) => {
+            let ready = prepare_events(engine, events)?.into_iter().collect::<Result<_, _>>()?;
+            let basis = match made {
+                MadeFrom::Tenant(no) => Basis::Derived(Epoch { tenant, no }),
+                _ => Basis::Raw,
+            };
+            return append_prepared(engine, stream, expect_head, basis, ready).await;
+        }
     };
-    let since = Epoch { tenant: engine.tenant.no, no };
+    let since = Epoch { tenant, no };
     let mut epoch = since;
     for _ in 0..limits::COMMIT_RETRIES {
         let ready = prepare_events(engine, events.clone())?.into_iter().collect::<Result<_, _>>()?;

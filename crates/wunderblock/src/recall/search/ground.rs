@@ -10,7 +10,7 @@ use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
 use crate::recall::catch_up::is_current;
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Bytes;
+use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_index::{DocScope, Header, VectorHeader};
 use wunderblock_store::{Answer, DerivedTable, Query, StreamInfo, StreamKind, Stretch, TenantNo};
 
@@ -35,9 +35,11 @@ impl Ground {
         let lineage = options.session.as_ref().map(|id| batch.ask(lineage(tenant, id), Answer::lineage));
         let except = options.except.as_ref().filter(|_| lineage.is_none());
         let excepted = except.map(|id| batch.ask(self::lineage(tenant, id), Answer::lineage));
+        let before = options.before.as_ref();
+        let cut = before.map(|(id, seq)| (batch.ask(self::lineage(tenant, id), Answer::lineage), *seq));
         // Only what is in reach may count in a ranking, and the segments hold words of all sessions.
         let is_part = options.within != SearchIn::Everything || !engine.reach.is_tenant();
-        let is_chosen = !options.sessions.is_open() || except.is_some() || is_part;
+        let is_chosen = !options.sessions.is_open() || except.is_some() || before.is_some() || is_part;
         let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
         let chosen = filter.map(|filter| ask_streams(&mut batch, tenant, kinds, filter));
         let mut answers = engine.ask_all(batch).await?;
@@ -46,15 +48,19 @@ impl Ground {
         let mut vectors = engine.known.vector_headers(answers.take(vectors)?)?;
         vectors.retain(|(_, header)| is_current(header));
         let mut ground = Self { scope: DocScope::everything(), behind, segments, vectors };
+        let cut = cut.map(|(key, seq)| Ok::<_, Error>((answers.take(key)?, seq))).transpose()?;
         if let Some(chosen) = chosen {
             let mut chosen = take_streams(&mut answers, chosen)?;
             if let (Some(except), Some(excepted)) = (except, excepted) {
                 leave_out(&mut chosen, except, &answers.take(excepted)?);
             }
-            ground.narrow_to(&chosen);
+            ground.narrow_to(&chosen, cut.as_ref());
         }
         if let Some(lineage) = lineage {
-            let stretches = answers.take(lineage)?;
+            let mut stretches = answers.take(lineage)?;
+            if let Some((_, before)) = cut {
+                stretches.iter_mut().for_each(|stretch| stretch.to = stretch.to.min(before.prev()));
+            }
             let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
             ground.scope = DocScope::of(ranges);
             ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
@@ -63,13 +69,18 @@ impl Ground {
     }
 
     /// Limits the search to sessions. A fork is searched from its own positions on: the earlier ones belong to the
-    /// session that it continues. Of a document, the current version is searched.
-    fn narrow_to(&mut self, chosen: &[StreamInfo]) {
+    /// session that it continues. `cut` has the line of a session, and the position at which it ends. Of a document, the
+    /// current version is searched.
+    fn narrow_to(&mut self, chosen: &[StreamInfo], cut: Option<&(Vec<Stretch>, Seq)>) {
+        let end = |info: &StreamInfo| {
+            let own = cut.filter(|(line, _)| line.iter().any(|stretch| stretch.no == info.no));
+            own.map_or(info.head, |(_, before)| info.head.min(before.prev()))
+        };
         let own = |info: &StreamInfo| match info.kind {
             StreamKind::Document => info.said,
             _ => info.base().next(),
         };
-        self.scope = DocScope::of(chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0)));
+        self.scope = DocScope::of(chosen.iter().map(|info| (info.no.0, own(info).0..=end(info).0)));
         self.behind.retain(|info| chosen.iter().any(|chosen| chosen.no == info.no));
     }
 

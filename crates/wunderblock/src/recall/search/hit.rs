@@ -156,6 +156,9 @@ pub struct SearchResult {
 /// Reason why a search ended early, or compared less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchCut {
+    /// More messages wait for the index than a brief search scans.
+    #[error("too many messages are not in the index yet")]
+    NotIndexed,
     /// The deadline passed while texts that are not indexed were scanned.
     #[error("the search was given up before all texts that are not in the index were scanned")]
     Scanning,

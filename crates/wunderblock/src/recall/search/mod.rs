@@ -5,6 +5,7 @@
 //! options ─► ground: scope, segments, streams behind ─► arms: index, waiting, kept, meaning ─► fusion ─► resolve ─► hits
 //! ```
 
+mod aside;
 mod fusion;
 mod ground;
 mod hit;
@@ -16,6 +17,7 @@ mod resolve;
 mod snippet;
 mod waiting;
 
+pub(crate) use aside::search_aside;
 pub use hit::{DocumentPlace, SearchCut, SearchHit, SearchResult};
 pub(crate) use kept::kept_texts;
 pub use options::{SearchIn, SearchOptions};
@@ -60,7 +62,7 @@ pub(crate) async fn search(
     let ground = Ground::find(engine, options).await?;
     if ground.is_far_behind(DerivedTable::Words) {
         if options.brief {
-            return Ok(SearchResult { hits: Vec::new(), scanned: 0, cut: None });
+            return Ok(SearchResult { hits: Vec::new(), scanned: 0, cut: Some(SearchCut::NotIndexed) });
         }
         catch_up_briefly(engine, true).await?;
     }

@@ -4,7 +4,7 @@ use crate::base::deadline::Deadline;
 use crate::ledger::engine::Engine;
 use crate::recall::catch_up::SEARCHED;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_embed::{Table, Vector};
 use wunderblock_index::{ParsedQuery as Words, Question, SearchOrder};
 use wunderblock_store::{EventFilter, StreamFilter, StreamKind};
@@ -41,6 +41,9 @@ pub struct SearchOptions {
     pub session: Option<StreamId>,
     /// Session to leave out, if `session` is `None`: with its branches and sub-agents, and the sessions that it continues.
     pub except: Option<StreamId>,
+    /// Position of a session before which its own events are searched, together with those that it shares with the
+    /// sessions that it continues. Its later events are left out.
+    pub before: Option<(StreamId, Seq)>,
     /// Order of the hits: best first or newest first.
     pub order: SearchOrder,
     /// Maximum number of hits.
@@ -72,6 +75,7 @@ impl Default for SearchOptions {
             within: SearchIn::default(),
             session: None,
             except: None,
+            before: None,
             order: SearchOrder::Ranked,
             limit: 10,
             tokens: None,

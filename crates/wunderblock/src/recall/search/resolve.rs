@@ -95,7 +95,8 @@ pub(super) async fn resolve(
             DocumentKind::Message(role) => (role, None),
             DocumentKind::Section => (Role::System, DocumentPlace::of(engine, &event, text)),
         };
-        let passage = hit.part.and_then(|part| passage(engine, &document, part, |body| texts.of(body)));
+        let spoken_text = |body| Some(redacted(engine, texts.of(body)?));
+        let passage = hit.part.and_then(|part| passage(&document, part, spoken_text));
         let found_hit = SearchHit {
             session: info.id.clone(),
             seq: event.seq,
@@ -117,13 +118,12 @@ pub(super) async fn resolve(
 /// Maximum number of bytes of a passage that are shown. A passage has at most 96 words, but a word may be long.
 const PASSAGE_BYTES: usize = 1_200;
 
-/// Returns a passage of a document on one line, with secrets redacted. `None` if the row is one of whole texts, or of the
-/// headings of a section. The rows are counted as the index counts them.
-fn passage<'f>(
-    engine: &Engine,
+/// Returns a passage of a document on one line. `None` if the row is one of whole texts, or of the headings of a section.
+/// The rows are counted as the index counts them. `text_of` returns the redacted text of a body.
+pub(super) fn passage<'f>(
     document: &Document<'f>,
     part: u32,
-    text_of: impl Fn(&'f Body) -> Option<&'f str>,
+    text_of: impl Fn(&'f Body) -> Option<Cow<'f, str>>,
 ) -> Option<String> {
     let mut parts = PartCounter::default();
     // The headings of a section are shown beside its text.
@@ -134,7 +134,6 @@ fn passage<'f>(
             parts.skip();
             continue;
         }
-        let own = redacted(engine, own);
         let found = parts.passages(&document.voice(), &own).find(|(number, _)| *number == part);
         if let Some((_, passage)) = found {
             let text: String = passage.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -31,6 +31,10 @@ pub struct ContextOptions {
     pub dialect: Option<Dialect>,
     /// Query that ranks older entries. The best entries are recalled if there is room.
     pub query: Option<String>,
+    /// Whether to recall, without being asked, what bears on the user's newest turn: what the session itself no longer
+    /// shows, and sessions of the same project, agent and user. This takes a search for each new turn and after each
+    /// step.
+    pub recall: bool,
     /// Texts of other sessions, best first. They enter the request at its tail if there is room, as recalled texts do,
     /// in the given order.
     pub handed: Vec<Injection>,
@@ -60,6 +64,7 @@ impl Default for ContextOptions {
             harness: false,
             dialect: None,
             query: None,
+            recall: false,
             handed: Vec::new(),
             prompt: None,
             at: None,

@@ -6,9 +6,11 @@
 //!            events, results and bodies at the places (with the show trip) ─ find ─► texts ─ core ─► whole, cut, no room
 //! ```
 //! The texts enter after everything else is planned, so nothing has to go for them (`docs/design/0033-named-texts.md`).
+//! After them enters what the turn does not name, but bears on it ([`unasked`], `docs/design/0035-unasked-recall.md`).
 
 pub(crate) mod find;
 pub(crate) mod names;
+pub(crate) mod unasked;
 
 use crate::ledger::texts::Texts;
 use names::Name;
@@ -36,6 +38,8 @@ const EVENTS: usize = 640;
 pub(crate) struct NamedPlaces {
     /// Position of the turn.
     pub(crate) turn: Seq,
+    /// What a person typed in the turn.
+    pub(crate) typed: String,
     /// Each name, with the handles that it may mean.
     pub(crate) names: Vec<(Name, Vec<Handle>)>,
     /// Positions of events that may hold a text, or the call for it.
@@ -124,7 +128,7 @@ impl NamedPlaces {
             said.map(|said| (event.seq, said))
         };
         let (turn, said) = turns.into_iter().find_map(typed)?;
-        Some(Self::of_turn(turn, said, &texts(said))).filter(|named| !named.names.is_empty())
+        Some(Self::of_turn(turn, said, &texts(said)))
     }
 
     fn of_turn(turn: Seq, said: &Message, texts: &Texts) -> Self {
@@ -137,7 +141,7 @@ impl NamedPlaces {
             }
         }
         let names = names::names(&typed).into_iter().map(|name| (name, Vec::new())).collect();
-        Self { turn, names, ..Self::default() }
+        Self { turn, names, typed, ..Self::default() }
     }
 
     /// Returns the words by which each name is narrowed.

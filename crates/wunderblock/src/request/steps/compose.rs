@@ -69,6 +69,7 @@ pub(in crate::request) async fn decide(
         decision,
         texts,
         asked: Vec::new(),
+        unasked: None,
     })
 }
 

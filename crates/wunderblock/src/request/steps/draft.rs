@@ -4,6 +4,7 @@ use crate::base::error::Error;
 use crate::request::input::job::BuildJob;
 use crate::request::input::target::Target;
 use crate::request::named::AskedFor;
+use crate::request::named::unasked::UnaskedRecall;
 use crate::request::stages::{Planned, Rendered};
 use crate::request::steps::prefix::{self, CachePlan, RequestSize};
 use crate::request::steps::withhold::Withheld;
@@ -78,6 +79,9 @@ pub struct Draft {
     pub warned: Option<u8>,
     /// Texts that the newest turn asks for by name, and what became of each.
     pub asked: Vec<AskedFor>,
+    /// What was recalled without being asked for. `None` if nothing was searched for: recall is off, the turn says too
+    /// little, or an earlier request of the lane has searched for it.
+    pub unasked: Option<UnaskedRecall>,
     /// Tokens that the entries would take in addition, had each of them stood verbatim.
     pub(crate) unsent: Tokens,
     /// Digests of the request's beginning, to be recorded.
@@ -190,6 +194,7 @@ pub(in crate::request) fn encode(mut request: Rendered, job: &BuildJob) -> Resul
         overhead: planned.overhead,
         cache: CachePlan { points, ..cache },
         asked: planned.asked.clone(),
+        unasked: planned.unasked.clone(),
         warned: job.options.warn.iter().copied().filter(|warn| used >= u64::from(*warn)).max(),
         planned: Arc::new(planned),
     })

@@ -7,5 +7,6 @@ pub(crate) mod named;
 pub(crate) mod offer;
 pub(crate) mod prefix;
 pub(crate) mod shorten;
+pub(crate) mod unasked;
 pub(crate) mod withhold;
 pub(crate) mod work;

@@ -95,9 +95,19 @@ fn wanted_texts(
 
 /// Returns what becomes of texts in the planned request.
 fn answered(planned: &Planned, job: &BuildJob, wanted: &[AskedText]) -> Vec<Recalled> {
+    let trim = &planned.decision.plan.trim;
+    with_plan_input(planned, job, |input| recall(&input, trim, wanted))
+}
+
+/// Calls a function with the input of planning, after the plan has been applied.
+pub(super) fn with_plan_input<T>(
+    planned: &Planned,
+    job: &BuildJob,
+    then: impl FnOnce(PlanInput<'_>) -> T,
+) -> T {
     let Planned { snapshot, target, costs, decision, texts, .. } = planned;
     let limit = target.budget.limit().tokens;
-    let input = PlanInput {
+    then(PlanInput {
         view: &decision.view,
         stream: job.stream_handle(),
         budget: target.budget,
@@ -109,6 +119,5 @@ fn answered(planned: &Planned, job: &BuildJob, wanted: &[AskedText]) -> Vec<Reca
         recall: job.options.shares.most(Section::Recall, limit),
         transcript: job.options.shares.most(Section::Transcript, limit),
         floor: snapshot.floor,
-    };
-    recall(&input, &decision.plan.trim, wanted)
+    })
 }

@@ -3,6 +3,7 @@
 use super::compaction::{CompactionReport, DueReport};
 use crate::lanes::context::Built;
 use crate::request::named::AskedFor;
+use crate::request::named::unasked::UnaskedRecall;
 use crate::request::steps::draft::Draft;
 use crate::request::steps::prefix::CachePlan;
 use serde::Serialize;
@@ -55,6 +56,8 @@ pub struct RequestReport {
     pub ends_with_reply: bool,
     /// Texts that the newest turn asks for by name, and what became of each.
     pub asked: Vec<AskedFor>,
+    /// What was recalled without being asked for; null if nothing was searched for.
+    pub unasked: Option<UnaskedRecall>,
     /// Parts that the format cannot carry.
     pub dropped: Vec<DroppedReport>,
     /// Texts before the conversation.
@@ -225,6 +228,7 @@ impl RequestReport {
             compaction_due: built.due.as_ref().map(DueReport::new),
             ends_with_reply: draft.ends_with_reply,
             asked: draft.asked.clone(),
+            unasked: draft.unasked.clone(),
             dropped: dropped.collect(),
             blocks: blocks.map(|block| BlockReport::new(block, draft)).collect(),
             tools: tools.map(|tool| ToolReport::new(tool, draft)).collect(),

@@ -57,6 +57,9 @@ use wunderblock_summary::Summarise;
 /// slightly larger or smaller window moves the cut.
 const JITTER: u64 = 120;
 
+/// End of the name of a policy that is played with unasked recall.
+const RECALLS: &str = "+recall";
+
 /// Options of a simulation.
 #[derive(Clone)]
 pub struct SimulateOptions {
@@ -70,6 +73,8 @@ pub struct SimulateOptions {
     /// Number of windows in which each history is played, spread evenly from 12 % below the window to 12 % above.
     /// With 0 or 1, a history is played only in the window itself.
     pub windows: u64,
+    /// Whether each policy is also played with unasked recall, as `NAME+recall`.
+    pub recall: bool,
     /// Size of every summary of every policy, in tokens; `None` uses each policy's own size.
     pub summary_tokens: Option<Tokens>,
     /// Summariser; `None` for the extractive one, which needs no model.
@@ -99,8 +104,17 @@ impl SimulateOptions {
         }
     }
 
-    /// Returns the policy to play: a copy with the size of summaries replaced, if the options set one.
-    fn played(&self, policy: &Arc<Policy>) -> Arc<Policy> {
+    /// Returns the policies to play for a policy: itself, and the same with recall.
+    fn played(&self, policy: &Arc<Policy>) -> Vec<Arc<Policy>> {
+        let sized = self.sized(policy);
+        let named =
+            |sized: &Policy| Policy { name: format!("{}{RECALLS}", sized.name).into(), ..sized.clone() };
+        let recalls = self.recall.then(|| Arc::new(named(&sized)));
+        std::iter::once(sized).chain(recalls).collect()
+    }
+
+    /// Returns a policy, or a copy with the size of summaries replaced, if the options set one.
+    fn sized(&self, policy: &Arc<Policy>) -> Arc<Policy> {
         let Some(size) = self.summary_tokens else { return Arc::clone(policy) };
         let mut sized = Policy::clone(policy);
         let summary = &mut sized.summary;
@@ -184,7 +198,8 @@ impl Engine {
             let ran = parallel::map(plays, |(policy, window)| {
                 let (summariser, policy) = (options.summariser.clone(), Arc::clone(policy));
                 let compactor = Compactor { summariser, ..Compactor::new(policy) };
-                Play::new(&history, &index, window, compactor).run(&watch)
+                let recalls = options.recall && compactor.policy.name.ends_with(RECALLS);
+                Play::new(&history, &index, window, compactor, recalls).run(&watch)
             })?;
             let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
                 return Ok(None);
@@ -201,7 +216,7 @@ async fn simulate(
     histories: &[Vec<Session>],
     options: &SimulateOptions,
 ) -> Result<Option<Simulation>, Error> {
-    let policies = options.policies.iter().map(|policy| options.played(policy)).collect();
+    let policies = options.policies.iter().flat_map(|policy| options.played(policy)).collect();
     let options = &SimulateOptions { policies, ..options.clone() };
     let watch = Arc::new(Watch::new(options.progress.clone()));
     let mut played = Vec::new();

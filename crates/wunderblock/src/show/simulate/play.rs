@@ -59,6 +59,7 @@ impl<'a> Play<'a> {
         index: &'a Index,
         window: &'a PlayedWindow,
         compactor: Compactor,
+        recalls: bool,
     ) -> Self {
         let target = &window.target;
         Self {
@@ -70,6 +71,7 @@ impl<'a> Play<'a> {
             account: PolicyAccount::new(&compactor, target),
             options: Arc::new(ContextOptions {
                 lane: Some(history.lane.clone()),
+                recall: recalls,
                 compactor: Some(compactor),
                 ..window.requests.clone()
             }),

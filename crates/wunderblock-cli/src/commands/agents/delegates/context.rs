@@ -99,6 +99,7 @@ fn build(wanted: &ContextDelegate) -> BuildArgs {
         reader: wanted.reader.clone(),
         harness: false,
         query: None,
+        recall: false,
         lane: None,
         policy: PolicyArgs::default(),
         sources: wanted.sources.clone(),

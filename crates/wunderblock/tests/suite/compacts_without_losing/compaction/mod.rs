@@ -23,6 +23,7 @@ mod rules;
 pub(crate) mod scene;
 mod summaries;
 mod sweep;
+mod unasked;
 mod undo;
 mod visibility;
 mod words;

@@ -53,6 +53,7 @@ pub(crate) fn options(window: u64, reserve: Option<u64>, policies: Vec<Arc<Polic
         policies,
         against: "balanced".into(),
         windows: 1,
+        recall: false,
         summary_tokens: None,
         summariser: None,
         progress: None,
