@@ -7,8 +7,8 @@
 //! n varint │ n × bytes shared with the previous term │ n × own bytes │ the own bytes
 //! │ n × length of the postings in bytes varint │ n × postings
 //! ```
-//! In version 1, the number of documents of each term is in the place of the length, so the postings of all terms must be
-//! read to find those of one.
+//! In versions 1 and 2, the number of documents of each term is in the place of the length, so the postings of all terms
+//! must be read to find those of one.
 
 use crate::storing::frame::{FrameKind, SegmentError, unwrap, version};
 use crate::storing::postings::{self, Postings};
@@ -142,7 +142,7 @@ impl TermBlock {
 
     /// Finds the postings of a block's terms.
     pub(crate) fn of(terms: BlockTerms) -> Result<Self, SegmentError> {
-        let ranges = if terms.version == 1 { ranges_of_version_1(&terms) } else { ranges(&terms) };
+        let ranges = if terms.version < 3 { ranges_by_documents(&terms) } else { ranges(&terms) };
         Ok(Self { postings: ranges.ok_or(MALFORMED_BLOCK)?, terms })
     }
 
@@ -226,8 +226,8 @@ fn ranges(terms: &BlockTerms) -> Option<Vec<Range<usize>>> {
     (start == terms.raw.len()).then_some(ranges)
 }
 
-/// Returns the range of the postings of each term of a block of version 1.
-fn ranges_of_version_1(terms: &BlockTerms) -> Option<Vec<Range<usize>>> {
+/// Returns the range of the postings of each term of a block that has their numbers of documents.
+fn ranges_by_documents(terms: &BlockTerms) -> Option<Vec<Range<usize>>> {
     let mut rest = terms.raw.get(terms.terms_end..)?;
     let mut docs = Vec::with_capacity(terms.ends.len());
     for _ in 0..terms.ends.len() {

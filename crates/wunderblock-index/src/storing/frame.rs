@@ -9,9 +9,9 @@
 use crate::storing::varint;
 use std::cell::RefCell;
 
-/// Version of the stored form that is written. Version 1 differs in the header ([`crate::storing::header`]), and is
-/// still read.
-pub(crate) const VERSION: u8 = 2;
+/// Version of the stored form that is written. Version 1 differs in the header ([`crate::storing::header`]), versions 1
+/// and 2 in the blocks ([`crate::storing::block`]); both are still read.
+pub(crate) const VERSION: u8 = 3;
 /// Maximum uncompressed size of a frame in bytes: about twice the header of a full segment.
 pub(crate) const MAX_RAW_BYTES: usize = 64 << 20;
 
