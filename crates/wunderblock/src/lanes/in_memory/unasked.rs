@@ -4,10 +4,9 @@ use super::lane::Lane;
 use crate::base::error::Error;
 use crate::limits::SCAN_BYTES;
 use crate::recall::prompted::{HITS, RECALL_FLOOR, of_message, passes, telling_words};
-use crate::recall::search::search_aside;
+use crate::recall::search::{Aside, search_aside};
 use crate::request::desk::House;
 use crate::request::named::unasked::{RecallFound, RecallWanted};
-use std::borrow::Cow;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Bytes;
@@ -32,7 +31,8 @@ impl Lane {
     fn search(&self, house: &House, typed: &str, events: &[Event]) -> Result<RecallFound, Error> {
         let Some(words) = telling_words(typed) else { return Ok(RecallFound::default()) };
         let mut found = RecallFound::default();
-        for mut hit in search_aside(&words, events, |body| self.redacted(house, body), HITS)? {
+        let aside = Aside { events, bodies: self, redactor: house.redactor(), key: &house.key };
+        for mut hit in search_aside(&aside, &words, HITS)? {
             let place = events.binary_search_by_key(&hit.seq, |event| event.seq).ok();
             let fact = place.and_then(|place| events.get(place)?.fact.as_ref());
             let Some(Fact::MessageAppended(said)) = fact.filter(|_| passes(hit.strength, RECALL_FLOOR))
@@ -45,13 +45,5 @@ impl Lane {
             found.passages.extend(of_message(hit, &said.message, &texts));
         }
         Ok(found)
-    }
-
-    fn redacted<'t>(&'t self, house: &House, body: &'t Body) -> Option<Cow<'t, str>> {
-        let text = match body {
-            Body::Inline(text) => text,
-            Body::Blob { blob, .. } => &**self.text(*blob)?,
-        };
-        Some(house.redactor().redact_keyed(&house.key, text).text)
     }
 }

@@ -5,45 +5,48 @@ use super::hit::SearchHit;
 use super::resolve::passage;
 use crate::base::error::Error;
 use crate::recall::document::{Document, DocumentKind, EventPlace};
-use std::borrow::Cow;
+use crate::recall::scan::{Lacking, LongBodies, Scan};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use wunderblock_core::event::Event;
 use wunderblock_core::message::Body;
-use wunderblock_index::{
-    DocScope, PassageOrder, PassageSearch, Profiles, Question, SearchError, TailWriter, rank,
-};
+use wunderblock_core::ports::Bodies;
+use wunderblock_index::{DocScope, PassageOrder, PassageSearch, Profiles, Question, SearchError, rank};
+use wunderblock_redact::Redactor;
 use wunderblock_store::StreamNo;
 
-/// Returns the events that answer a question best, best first. `text` returns the redacted text of a body.
+/// Events that no index has, and what is needed to search them.
+pub(crate) struct Aside<'s> {
+    pub(crate) events: &'s [Event],
+    pub(crate) bodies: &'s dyn Bodies,
+    pub(crate) redactor: &'s Redactor,
+    /// Key of the tenant.
+    pub(crate) key: &'s [u8; 32],
+}
+
+/// Returns the events that answer a question best, best first.
 ///
 /// # Errors
 /// Returns an error if the question has no searchable word.
-pub(crate) fn search_aside<'t>(
+pub(crate) fn search_aside<'s>(
+    aside: &Aside<'s>,
     words: &str,
-    events: &'t [Event],
-    text: impl Fn(&'t Body) -> Option<Cow<'t, str>>,
     limit: usize,
 ) -> Result<Vec<SearchHit>, Error> {
+    let Aside { events, bodies, redactor, key } = *aside;
     let question = Question::from_text(words).map_err(|error| Error::Query(error.to_string()))?;
-    let document = |event: &'t Event| {
+    let document = |event: &'s Event| {
         let place = EventPlace { stream: StreamNo(0), seq: event.seq, at: event.at };
-        Some((event.seq, (Document::of(place, event.fact.as_ref()?)?, event)))
+        Document::of(place, event.fact.as_ref()?)
     };
-    let documents: BTreeMap<_, _> = events.iter().filter_map(document).collect();
-    let mut writer = TailWriter::of(question.query());
-    for (document, _) in documents.values() {
-        let voice = document.voice();
-        for one in &document.texts {
-            match text(one.body) {
-                Some(text) if one.is_said => writer.add_spoken(&voice, &text),
-                Some(text) => writer.add_text(&text),
-                None => {}
-            }
-        }
-        writer.end_document(document.key);
-    }
-    let (tail, scope) = (writer.finish(), DocScope::everything());
+    let documents: Vec<Document<'_>> = events.iter().filter_map(document).collect();
+    let scan = Scan { words: question.query(), redactor, key };
+    let tail = scan.documents(&documents, LongBodies::Texts(bodies), Lacking::default())?.tail;
+    let text = |body: &'s Body| {
+        let text = body.inline().or_else(|| bodies.text(body.handle()?))?;
+        Some(redactor.redact_keyed(key, text).text)
+    };
+    let scope = DocScope::everything();
     let order = PassageOrder::of(&[], &scope).with_tail(&tail, &scope);
     let profiles = &Profiles::FITTED;
     let (question, order) = (&question, &order);
@@ -55,7 +58,9 @@ pub(crate) fn search_aside<'t>(
         SearchError::Source(never) => match never {},
     })?;
     let hit = |hit: wunderblock_index::PassageHit| {
-        let (document, event) = documents.get(&wunderblock_core::units::Seq(hit.doc.seq))?;
+        let at = |document: &Document<'_>| document.key.seq;
+        let document = documents.get(documents.binary_search_by_key(&hit.doc.seq, at).ok()?)?;
+        let event = events.get(events.binary_search_by_key(&hit.doc.seq, |event| event.seq.0).ok()?)?;
         let DocumentKind::Message(role) = document.kind else { return None };
         Some(SearchHit {
             session: event.stream.clone(),
@@ -66,7 +71,7 @@ pub(crate) fn search_aside<'t>(
             score: hit.score,
             arms: BTreeMap::new(),
             strength: hit.strength,
-            snippet: passage(document, hit.part, &text)?,
+            snippet: passage(document, hit.part, text)?,
             place: None,
             matched: hit.matched,
         })

@@ -17,7 +17,7 @@ mod resolve;
 mod snippet;
 mod waiting;
 
-pub(crate) use aside::search_aside;
+pub(crate) use aside::{Aside, search_aside};
 pub use hit::{DocumentPlace, SearchCut, SearchHit, SearchResult};
 pub(crate) use kept::kept_texts;
 pub use options::{SearchIn, SearchOptions};
