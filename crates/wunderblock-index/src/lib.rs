@@ -24,7 +24,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-pub use searching::{fragments, query, scope, score, search, tail};
+pub use searching::{fragments, holders, query, scope, score, search, tail};
 pub use storing::{merge, segment, vectors};
 
 pub use passages::cut::cut;
@@ -37,6 +37,7 @@ pub use ranking::question::Question;
 pub use ranking::rank::{PassageHit, PassageSearch, rank};
 pub use ranking::weights::{Profiles, Weights};
 pub use searching::fragments::Fragments;
+pub use searching::holders::{Holder, TextSearch};
 pub use searching::query::{
     MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError,
 };

@@ -90,10 +90,7 @@ impl Index {
             self.segments.iter().rev().map(|segment| Header::decode(&segment.header).unwrap()).collect();
         let headers: Vec<&Header> = headers.iter().collect();
         let (a, b) = self.tail.split_at(self.tail.len() / 2);
-        // One scan for the terms of several queries.
-        let terms = ParsedQuery::terms_of([&ParsedQuery::parse("a +read x").unwrap(), query]);
-        let tail = Tail::join(&terms, vec![scan(&terms, a), scan(&terms, b)]).unwrap();
-        let tail = tail.of_query(&terms, query);
+        let tail = Tail::join(query, vec![scan(query, a), scan(query, b)]).unwrap();
         let mut fetched = 0;
         let fetch = |segment: usize, block: u32| {
             fetched += 1;
@@ -250,6 +247,33 @@ proptest! {
         index.tail.retain(|text| !gone(text.key));
         let left: Vec<Text> = texts.iter().filter(|text| !gone(text.key)).cloned().collect();
         prop_assert_eq!(index.search(&query, &scope, order, limit).0, naive(&left, &query, &scope, order, limit));
+    }
+
+    #[test]
+    fn holders_are_the_documents_that_have_all_words_of_a_text(
+        texts in texts(40), cuts in prop::collection::vec(0usize..100, 0..5), (scope, limit) in (scopes(), 0usize..12),
+        asked in prop::collection::vec(prop::collection::vec(0..VOCABULARY.len(), 1..3), 0..4),
+    ) {
+        let required = |words: &Vec<usize>| {
+            let words = words.iter().flat_map(|at| VOCABULARY[*at].split(' '));
+            ParsedQuery::parse(&words.map(|word| format!("+{word} ")).collect::<String>()).unwrap()
+        };
+        let asked: Vec<ParsedQuery> = asked.iter().map(required).collect();
+        let index = Index::of(&texts, &cuts);
+        let headers: Vec<Header> =
+            index.segments.iter().map(|segment| Header::decode(&segment.header).unwrap()).collect();
+        let headers: Vec<&Header> = headers.iter().rev().collect();
+        let search = TextSearch::new(&asked, scope.clone());
+        let tail = scan(&search.terms, &index.tail);
+        let fetch = |segment: usize, block: u32| Ok::<_, Infallible>(&index.segments[index.segments.len() - 1 - segment].blocks[block as usize]);
+        let found = search.find(&headers, Some(&tail), limit, fetch).unwrap();
+        prop_assert_eq!(found.len(), asked.len());
+        for (query, found) in asked.iter().zip(found) {
+            let found: Vec<DocKey> = found.iter().map(|holder| holder.doc).collect();
+            let expected = naive(&texts, query, &scope, SearchOrder::Newest, limit);
+            let expected: Vec<DocKey> = expected.iter().map(|hit| hit.doc).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

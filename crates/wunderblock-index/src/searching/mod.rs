@@ -3,6 +3,7 @@
 pub(crate) mod asked;
 pub(crate) mod checker;
 pub mod fragments;
+pub mod holders;
 pub mod query;
 pub(crate) mod rank;
 pub(crate) mod reader;

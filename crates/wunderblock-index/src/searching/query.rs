@@ -233,9 +233,8 @@ impl ParsedQuery {
         Ok(Self::of(parsed, left_out))
     }
 
-    /// Returns the terms of several queries, without clauses, so that one scan counts them all: [`crate::Tail::of_query`].
-    #[must_use]
-    pub fn terms_of<'q>(queries: impl IntoIterator<Item = &'q Self>) -> Self {
+    /// Returns the terms of several queries, without clauses, so that one scan counts them all.
+    pub(crate) fn terms_of<'q>(queries: impl IntoIterator<Item = &'q Self>) -> Self {
         let mut terms: Vec<Term> = queries.into_iter().flat_map(|query| &query.terms).cloned().collect();
         terms.sort_unstable();
         terms.dedup();

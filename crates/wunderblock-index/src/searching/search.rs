@@ -15,7 +15,7 @@ use crate::searching::query::{Clause, ClauseRule, Phrase};
 use crate::searching::rank::ranked;
 use crate::searching::reader::{Origin, PostingsReader, PostingsSource, all_of, exclude, exclusions};
 use crate::searching::request::{DocHit, IndexSearch, SearchError, SearchOrder};
-use crate::searching::scope::Visible;
+use crate::searching::scope::{DocScope, Visible};
 use crate::searching::score::{HitStrength, Statistics};
 use crate::searching::tail::Tail;
 use crate::storing::docs::DocKey;
@@ -38,24 +38,34 @@ pub fn search<E, B: AsRef<[u8]>>(
     fetch: impl FnMut(usize, u32) -> Result<B, E>,
     check: impl FnMut(DocKey, &Phrase) -> Result<bool, E>,
 ) -> Result<Vec<DocHit>, SearchError<E>> {
-    let mut sources: Vec<PostingsSource<'_>> = Vec::with_capacity(segments.len() + 1);
-    let mut statistics = Statistics::default();
-    let tail = tail.map(|tail| (&tail.docs, Origin::Tail(&tail.postings)));
-    let stored = segments.iter().enumerate().map(|(at, header)| (&header.docs, Origin::Segment(at, header)));
-    for (docs, origin) in tail.into_iter().chain(stored) {
-        let (visible, sums) = search.scope.look(docs);
-        statistics.docs += sums.docs;
-        statistics.terms += sums.terms;
-        if !matches!(visible, Visible::Nothing) {
-            sources.push(PostingsSource { docs, visible, origin });
-        }
-    }
+    let (sources, statistics) = sources(search.scope, segments, tail);
     let mut checker = Checker::of(search.query, check);
     let mut reader = PostingsReader::new(fetch);
     match search.order {
         SearchOrder::Ranked => ranked(search, statistics, &sources, &mut reader, &mut checker),
         SearchOrder::Newest => newest(search, &sources, &mut reader, &mut checker),
     }
+}
+
+/// Returns the tail and the segments with what is visible of them, newest first, and the sums of what is visible.
+pub(crate) fn sources<'a>(
+    scope: &DocScope,
+    segments: &[&'a Header],
+    tail: Option<&'a Tail>,
+) -> (Vec<PostingsSource<'a>>, Statistics) {
+    let mut sources = Vec::with_capacity(segments.len() + 1);
+    let mut statistics = Statistics::default();
+    let tail = tail.map(|tail| (&tail.docs, Origin::Tail(&tail.postings)));
+    let stored = segments.iter().enumerate().map(|(at, header)| (&header.docs, Origin::Segment(at, header)));
+    for (docs, origin) in tail.into_iter().chain(stored) {
+        let (visible, sums) = scope.look(docs);
+        statistics.docs += sums.docs;
+        statistics.terms += sums.terms;
+        if !matches!(visible, Visible::Nothing) {
+            sources.push(PostingsSource { docs, visible, origin });
+        }
+    }
+    (sources, statistics)
 }
 
 fn newest<E, B: AsRef<[u8]>>(

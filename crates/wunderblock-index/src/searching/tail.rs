@@ -49,16 +49,6 @@ impl Tail {
         writer.finish()
     }
 
-    /// Returns the tail of one of the queries whose terms were scanned together: [`ParsedQuery::terms_of`].
-    #[must_use]
-    pub fn of_query(&self, scanned: &ParsedQuery, query: &ParsedQuery) -> Self {
-        let postings = query.terms.iter().map(|term| {
-            let at = scanned.terms.binary_search(term).ok();
-            at.and_then(|at| self.postings.get(at)).cloned().unwrap_or_default()
-        });
-        Self { docs: self.docs.clone(), postings: postings.collect() }
-    }
-
     /// Joins tails of one query, oldest first. The texts of the tails do not have to be in memory at the same time.
     ///
     /// # Errors

@@ -129,11 +129,11 @@ pub(super) fn passage<'f>(
     // The headings of a section are shown beside its text.
     let shown = if document.kind == DocumentKind::Section { 1 } else { document.texts.len() };
     for text in document.texts.iter().take(shown) {
-        let Some(own) = text_of(text.body) else { continue };
         if !text.is_said {
             parts.skip();
             continue;
         }
+        let Some(own) = text_of(text.body) else { continue };
         let found = parts.passages(&document.voice(), &own).find(|(number, _)| *number == part);
         if let Some((_, passage)) = found {
             let text: String = passage.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
