@@ -17,13 +17,15 @@ const QUIET: Duration = Duration::from_secs(2);
 /// Interval at which an idle server looks for events that other processes have appended.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Kind of a call. Commands run for minutes, scans and reports for seconds, and other calls must not wait for them.
+/// Kind of a call. Searches rank all passages in scope, which takes memory, so only a few run. Commands run for minutes, scans and reports for seconds, and other calls must not wait for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
     /// Runs a command.
     Command,
     /// Scans the originals, for seconds. All scans run, and take [turns](CallThreads::turns).
     Scan,
+    /// Ranks passages.
+    Search,
     /// Builds the next request of a session, for seconds.
     Report,
     /// Reads or writes the ledger.
@@ -33,6 +35,7 @@ pub(crate) enum CallKind {
 /// Runs calls on threads, because the operations of the library compute on the thread that polls them.
 pub(crate) struct CallThreads {
     commands: Semaphore,
+    searches: Semaphore,
     reports: Semaphore,
     quick: Semaphore,
     turns: Turns,
@@ -44,7 +47,8 @@ impl CallThreads {
     pub(crate) fn new() -> Self {
         let slots = || Semaphore::new(RUNNING);
         let calls = watch::Sender::new(0);
-        Self { commands: slots(), reports: slots(), quick: slots(), turns: Turns::new(TURNS), calls }
+        let (commands, searches) = (slots(), slots());
+        Self { commands, searches, reports: slots(), quick: slots(), turns: Turns::new(TURNS), calls }
     }
 
     /// Returns the turns of scans.
@@ -64,6 +68,7 @@ impl CallThreads {
         let slots = match kind {
             CallKind::Command => Some(&self.commands),
             CallKind::Scan => None,
+            CallKind::Search => Some(&self.searches),
             CallKind::Report => Some(&self.reports),
             CallKind::Quick => Some(&self.quick),
         };

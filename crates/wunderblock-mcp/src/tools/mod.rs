@@ -36,6 +36,7 @@ pub(crate) fn instead(name: &str, names: &[&str]) -> String {
 pub(crate) fn kind(name: &str, arguments: &CheckedArguments) -> CallKind {
     match name {
         RUN => CallKind::Command,
+        "search" if arguments.text("exact").is_none() => CallKind::Search,
         "search" => CallKind::Scan,
         "read" if arguments.text("query").is_some() => CallKind::Scan,
         "explain" => CallKind::Report,
