@@ -11,7 +11,7 @@
 //! providers measured. [`ports`] is everything that core requires of its caller.
 //!
 //! Folders group the modules, and each uses only those that precede it: `policy`, `source`, `record`, `form`, `lane`,
-//! `planning`, `rendering`, `delegate`, `composition`; `compact` uses those up to `planning`. Modules are public at the
+//! `planning`, `rendering`, `delegate`, `composition`; `compact` uses those up to `planning`, and `memories` those up to `record`. Modules are public at the
 //! root, whatever their folder.
 
 pub mod compact;
@@ -20,6 +20,7 @@ pub mod delegate;
 mod form;
 pub mod id;
 mod lane;
+pub mod memories;
 mod planning;
 pub mod policy;
 pub mod ports;
@@ -34,7 +35,7 @@ pub use form::{fence, stub};
 pub use lane::{arrangement, pair, restate, thinking, trim, view};
 pub use planning::{cost, plan, quote, usage};
 pub use record::{
-    author, budget, calibration, compaction, decision, document, event, message, preamble, reduction,
+    author, budget, calibration, compaction, decision, document, event, memory, message, preamble, reduction,
     request, work,
 };
 pub use rendering::{describe, line, preamble_text, render, report};

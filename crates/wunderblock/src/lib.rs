@@ -8,6 +8,7 @@
 //!                    ─ explain(options)        the same, recording nothing
 //!                    ─ replay(position)        any earlier request, byte for byte
 //! engine.recall()    ─ search, grep, read, expand
+//! engine.memory(scope) ─ add, review, list, forget   claims that outlive a session
 //! engine             ─ import, documents, agents, maintenance
 //! ```
 //! Decisions are made in [`wunderblock_core`]; provider formats and transcripts are handled in [`wunderblock_wire`].
@@ -24,6 +25,7 @@ mod lanes;
 mod ledger;
 mod limits;
 pub mod machine;
+mod memory;
 mod recall;
 mod request;
 mod rules;
@@ -108,6 +110,10 @@ pub use limits::{
     COMMAND_TIME, COMMAND_TOKENS, COMPACTION_LEASE, ERASE_TEXT_MIN, EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS,
     MAX_LINE, MAX_MESSAGE_OUTPUT, MAX_WARNINGS, NOTE_BYTES, PAGE_BYTES, PLACEMENTS, PROVIDER_BYTES,
     PROVIDER_TIME, SEARCH_TIME,
+};
+pub use memory::{
+    Memories, MemoryDecision, MemoryDescription, MemoryFilter, MemoryName, MemoryOutcome, MemoryStep,
+    MemoryWritten, NewClaim, NewEvidence, NewMemory, ProposalDescription,
 };
 pub use recall::catch_up::Progress;
 pub use recall::grep::{GrepOptions, GrepStop, Match};

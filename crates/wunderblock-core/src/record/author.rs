@@ -7,9 +7,11 @@
 
 use crate::record::message::{Message, MessageOrigin, Part, Role};
 use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
 
 /// Author of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Author {
     /// The person at work, or a program that calls the agent in the person's name.
     Person,

@@ -17,6 +17,9 @@ pub use crate::record::compaction::{
 };
 use crate::record::decision::{Injection, Plan, Trim, TrimReason};
 pub use crate::record::document::{DocumentIndexed, DocumentRemoved, DocumentSection};
+pub use crate::record::memory::{
+    MemoryChanged, MemoryForgotten, MemoryOpened, MemoryProposed, MemoryReviewed,
+};
 use crate::record::message::{Body, Dialect, Message};
 use crate::record::preamble::PreambleChanged;
 pub use crate::record::reduction::{ContentReduced, Reduction};
@@ -168,6 +171,16 @@ kinds! {
         DocumentSection(DocumentSection) = "document.section",
         /// A document ended: its file is gone, or a person removed it. Search no longer finds its sections.
         DocumentRemoved(DocumentRemoved) = "document.removed",
+        /// A memory log begins. Always the first event of its stream.
+        MemoryOpened(MemoryOpened) = "memory.opened",
+        /// A change of long-term memory was proposed.
+        MemoryProposed(Box<MemoryProposed>) = "memory.proposed",
+        /// Somebody decided about a proposal.
+        MemoryReviewed(MemoryReviewed) = "memory.reviewed",
+        /// Long-term memory changed.
+        MemoryChanged(Box<MemoryChanged>) = "memory.changed",
+        /// Memories were forgotten: they are kept, and no longer shown.
+        MemoryForgotten(MemoryForgotten) = "memory.forgotten",
     }
 }
 

@@ -7,6 +7,7 @@ pub mod compaction;
 pub mod decision;
 pub mod document;
 pub mod event;
+pub mod memory;
 pub mod message;
 pub mod preamble;
 pub mod reduction;

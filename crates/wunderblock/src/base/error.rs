@@ -180,6 +180,15 @@ pub enum Error {
     /// Invalid note.
     #[error("{0}")]
     Note(String),
+    /// Name that no memory, and no proposal of one, has in the scope.
+    #[error("no memory in scope has the name `{0}`")]
+    NoMemory(String),
+    /// Invalid claim.
+    #[error("{0}")]
+    Claim(String),
+    /// Change of a memory that its state does not allow.
+    #[error("{0}")]
+    Memory(String),
     /// Set of questions that cannot be used.
     #[error("{0}")]
     Eval(String),
@@ -261,9 +270,10 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Store(error) => store_kind(error),
-            Self::OverBudget(_) | Self::Unappendable { .. } | Self::Edit(EditError::NoRoom { .. }) => {
-                ErrorKind::Refused
-            }
+            Self::OverBudget(_)
+            | Self::Unappendable { .. }
+            | Self::Memory(_)
+            | Self::Edit(EditError::NoRoom { .. }) => ErrorKind::Refused,
             Self::Restless | Self::Overtaken(_) | Self::Importing { .. } => ErrorKind::Busy,
             Self::Id(_)
             | Self::Line(_)
@@ -281,6 +291,8 @@ impl Error {
             | Self::Pattern(_)
             | Self::Query(_)
             | Self::Note(_)
+            | Self::NoMemory(_)
+            | Self::Claim(_)
             | Self::Eval(_)
             | Self::Edit(_)
             | Self::Brief(_)

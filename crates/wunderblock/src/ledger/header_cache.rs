@@ -6,7 +6,9 @@ use crate::base::parallel;
 use crate::rules::token_costs::{Counts, Memo};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use wunderblock_core::units::Millis;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::memories::MemoryLog;
+use wunderblock_core::units::{Millis, Seq};
 use wunderblock_index::{DocScope, Header, PassageOrder, VectorHeader};
 use wunderblock_store::SegmentInfo;
 
@@ -20,9 +22,28 @@ pub(crate) struct HeaderCache {
     /// Latest orders of passages, the latest first.
     orders: Mutex<Vec<KnownOrder>>,
     counts: Arc<Memo>,
+    /// Folds of memory logs.
+    memory_logs: Mutex<HashMap<StreamId, Arc<MemoryLog>>>,
 }
 
 impl HeaderCache {
+    /// Returns the fold of a memory log that was kept last, if it needs no event after a position.
+    pub(crate) fn memory_log(&self, stream: &StreamId, head: Seq) -> Option<Arc<MemoryLog>> {
+        self.memory_logs.lock().ok()?.get(stream).filter(|log| log.head == head).cloned()
+    }
+
+    /// Takes the fold of a memory log out of the cache, so that it can be continued without a copy.
+    pub(crate) fn take_memory_log(&self, stream: &StreamId) -> Option<Arc<MemoryLog>> {
+        self.memory_logs.lock().ok()?.remove(stream)
+    }
+
+    /// Keeps the fold of a memory log.
+    pub(crate) fn keep_memory_log(&self, stream: StreamId, log: Arc<MemoryLog>) {
+        if let Ok(mut logs) = self.memory_logs.lock() {
+            logs.insert(stream, log);
+        }
+    }
+
     /// Returns token counts for a new build: none for bodies, but those for short texts that earlier builds counted.
     pub(crate) fn counts(&self) -> Arc<Counts> {
         Arc::new(Counts::remembering(Arc::clone(&self.counts)))

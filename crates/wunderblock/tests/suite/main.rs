@@ -13,6 +13,7 @@ mod compacts_without_losing;
 mod delegates;
 mod forgetting_is_real;
 mod honest_numbers;
+mod memory_is_reviewed;
 mod nothing_is_lost;
 mod reduces_without_lying;
 mod replayable;

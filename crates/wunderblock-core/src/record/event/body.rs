@@ -1,6 +1,7 @@
 //! Bodies of facts: the texts that become blobs, and that redaction and erasure reach.
 
 use super::Fact;
+use crate::record::memory::{Claim, MemoryDeed};
 use crate::record::message::{Body, Part};
 
 impl Fact {
@@ -21,6 +22,19 @@ impl Fact {
             Self::SubagentSpawned(spawned) => spawned.prompt.iter_mut().collect(),
             Self::SubagentReturned(returned) => returned.result.iter_mut().collect(),
             Self::DocumentSection(section) => section.heading.iter_mut().chain([&mut section.text]).collect(),
+            Self::MemoryProposed(proposed) => {
+                let quotes = proposed.evidence.iter_mut().map(|evidence| &mut evidence.quote);
+                proposed.claim.iter_mut().flat_map(Claim::bodies_mut).chain(quotes).collect()
+            }
+            Self::MemoryReviewed(reviewed) => reviewed.cause.iter_mut().collect(),
+            Self::MemoryChanged(changed) => {
+                let edited = match &mut changed.deed {
+                    MemoryDeed::Applied { edited, .. } => edited.as_mut(),
+                    _ => None,
+                };
+                edited.into_iter().flat_map(Claim::bodies_mut).chain(&mut changed.cause).collect()
+            }
+            Self::MemoryForgotten(forgotten) => forgotten.cause.iter_mut().collect(),
             _ => Vec::new(),
         }
     }
@@ -54,6 +68,15 @@ impl Fact {
             Self::SubagentSpawned(spawned) => spawned.prompt.iter().collect(),
             Self::SubagentReturned(returned) => returned.result.iter().collect(),
             Self::DocumentSection(section) => section.heading.iter().chain([&section.text]).collect(),
+            Self::MemoryProposed(proposed) => {
+                let quotes = proposed.evidence.iter().map(|evidence| &evidence.quote);
+                proposed.claim.iter().flat_map(Claim::bodies).chain(quotes).collect()
+            }
+            Self::MemoryReviewed(reviewed) => reviewed.cause.iter().collect(),
+            Self::MemoryChanged(changed) => {
+                changed.deed.edited().into_iter().flat_map(Claim::bodies).chain(&changed.cause).collect()
+            }
+            Self::MemoryForgotten(forgotten) => forgotten.cause.iter().collect(),
             _ => Vec::new(),
         }
     }
