@@ -11,6 +11,7 @@ mod graph;
 mod handoff;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod memory;
 mod reduce;
 mod shared;
 mod simulate;
@@ -31,6 +32,10 @@ pub(crate) use graph::{Describe, Expand};
 pub(crate) use handoff::{BriefArgs, ContextDelegate};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
+pub(crate) use memory::{
+    KindArg, MemoryAdd, MemoryArgs, MemoryCommand, MemoryForget, MemoryList, MemoryRollback, MemoryScopeArgs,
+    MemoryVerdictArgs,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use reduce::GuardedArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
@@ -124,6 +129,8 @@ pub(crate) enum Command {
     Status(Status),
     /// Show what shortening saved: tokens that were sent, against the whole
     Gain(Gain),
+    /// What outlives a session: claims with evidence, approved by you
+    Memory(MemoryArgs),
     /// Show the delegates that are defined here, and the models they get
     Agents(Agents),
     /// Show the messages of a session
@@ -203,6 +210,7 @@ impl Command {
             Self::Import(wanted) => wanted.user.as_deref(),
             Self::Append(wanted) => wanted.user.as_deref(),
             Self::Index(wanted) => wanted.user.as_deref(),
+            Self::Memory(wanted) => wanted.scope.user.as_deref(),
             #[cfg(feature = "mcp")]
             Self::Mcp(wanted) => wanted.user.as_deref(),
             _ => None,

@@ -3,6 +3,7 @@
 mod agents;
 mod keeping;
 mod looking;
+mod memory;
 mod recording;
 mod requests;
 
@@ -52,6 +53,7 @@ pub(crate) async fn run(args: Args) -> Exit {
     match args.command {
         Command::Import(wanted) => recording::import::run(global, &settings, &wanted).await,
         Command::Append(wanted) => recording::append::run(global, &settings, &wanted).await,
+        Command::Memory(wanted) => memory::run(global, &settings, &wanted).await,
         Command::Index(wanted) => recording::index::run(global, &settings, &wanted).await,
         Command::Unindex(wanted) => recording::unindex::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => looking::sessions::run(global, &settings, &wanted).await,

@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["show", "status"], "Show the messages of a session; one line about it"),
             (&["search", "grep"], "Search, best match first; find an exact text"),
             (&["read", "expand"], "Read what a handle names; what a summary replaces"),
+            (&["memory"], ""),
             (&["describe", "agents"], "Describe a session or a summary; who does delegated work"),
         ],
     ),

@@ -154,7 +154,7 @@ fn projects(text: &str) -> Result<Vec<String>, SettingsError> {
 }
 
 /// Parses a date, a point in time, or an age such as `2w`.
-fn since(text: &str, zone: impl Fn() -> TimeZone) -> Result<Millis, SettingsError> {
+pub fn since(text: &str, zone: impl Fn() -> TimeZone) -> Result<Millis, SettingsError> {
     let date = || -> Option<jiff::Timestamp> {
         let date: jiff::civil::Date = text.parse().ok()?;
         Some(date.to_zoned(zone()).ok()?.timestamp())

@@ -1,0 +1,101 @@
+//! Changes of memory from the command line.
+
+use super::look::{memory, text_or_stdin};
+use super::name;
+use crate::args::{Global, MemoryAdd, MemoryForget, MemoryRollback};
+use crate::drawing::terminal::clean;
+use crate::output::console::{answer, say};
+use crate::output::exit::{Exit, FAILED, Failure, wrong};
+use std::process::ExitCode;
+use wunderblock::{Engine, Memories, MemoryOutcome, MemoryWritten, NewClaim, NewEvidence, NewMemory};
+use wunderblock_core::memory::{ForgetReason, MemoryAuthor, MemoryChange};
+use wunderblock_core::units::Seq;
+
+pub(super) async fn add(
+    global: &Global,
+    engine: &Engine,
+    memories: &Memories,
+    wanted: &MemoryAdd,
+    by: MemoryAuthor,
+) -> Exit {
+    let of = |text: &String| Ok::<_, Failure>(name(text)?.position());
+    let change = match (&wanted.supersedes, &wanted.revises) {
+        (Some(of_name), _) => MemoryChange::Supersede(of(of_name)?),
+        (None, Some(of_name)) => MemoryChange::Revise(of(of_name)?),
+        (None, None) => MemoryChange::Add,
+    };
+    let mut evidence = Vec::new();
+    for text in &wanted.evidence {
+        evidence.push(place(engine, text).await?);
+    }
+    let claim = NewClaim {
+        tags: wanted.tag.clone(),
+        importance: wanted.importance,
+        pinned: wanted.pin,
+        ..NewClaim::new(wanted.kind.kind(), text_or_stdin(&wanted.text)?)
+    };
+    let item = NewMemory { change, claim: Some(claim), evidence };
+    let written = memories.add(vec![item], by).await?;
+    answer(global, &written, || words(&written))?;
+    Ok(if written.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// Reads a place and its words: `SESSION#POSITION=WORDS`.
+async fn place(engine: &Engine, text: &str) -> Result<NewEvidence, Failure> {
+    let parts = text.split_once('=').and_then(|(place, words)| {
+        let (session, seq) = place.rsplit_once('#')?;
+        Some((session, Seq(seq.parse().ok()?), words))
+    });
+    let (session, seq, words) =
+        parts.ok_or_else(|| wrong(format!("invalid evidence `{text}`: use SESSION#POSITION=WORDS")))?;
+    let stream = engine.find_session(session).await?.id().clone();
+    Ok(NewEvidence { stream, seq, quote: words.to_owned() })
+}
+
+/// Says what became of what was written.
+pub(super) fn words(written: &MemoryWritten) -> String {
+    let line = |outcome: &MemoryOutcome| match outcome {
+        MemoryOutcome::Applied { memory } => format!("{memory} is believed now\n"),
+        MemoryOutcome::Known { memory } => format!("{memory} says the same; nothing was added\n"),
+        MemoryOutcome::Refused { why } => format!("refused: {}\n", clean(why)),
+        MemoryOutcome::Pending { proposal, held } => {
+            let held: Vec<&str> = held.iter().map(|reason| super::review::reason(*reason)).collect();
+            let why = if held.is_empty() { String::new() } else { format!(": {}", held.join(", ")) };
+            format!("{proposal} waits for your verdict{why}\n  wunderblock memory apply {proposal}\n")
+        }
+    };
+    written.items.iter().map(line).collect()
+}
+
+pub(super) async fn forget(
+    global: &Global,
+    memories: &Memories,
+    wanted: &MemoryForget,
+    by: MemoryAuthor,
+) -> Exit {
+    let names = wanted.names.iter().map(|text| name(text)).collect::<Result<_, _>>()?;
+    let gone = memories.forget(names, ForgetReason::Asked, by, wanted.dry_run).await?;
+    answer(global, &gone, || gone.iter().map(memory).collect())?;
+    let done = if wanted.dry_run {
+        "would be forgotten"
+    } else {
+        "forgotten; `restore` takes it back, `erase` removes the bytes"
+    };
+    say(global, done);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) async fn restore(global: &Global, memories: &Memories, text: &str, by: MemoryAuthor) -> Exit {
+    let restored = memories.restore(name(text)?, by).await?;
+    answer(global, &restored, || memory(&restored))
+}
+
+pub(super) async fn roll_back(
+    global: &Global,
+    memories: &Memories,
+    wanted: &MemoryRollback,
+    by: MemoryAuthor,
+) -> Exit {
+    let now = memories.roll_back(name(&wanted.name.name)?, wanted.to, by).await?;
+    answer(global, &now, || memory(&now))
+}
