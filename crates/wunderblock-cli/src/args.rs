@@ -33,8 +33,8 @@ pub(crate) use handoff::{BriefArgs, ContextDelegate};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
 pub(crate) use memory::{
-    KindArg, MemoryAdd, MemoryArgs, MemoryCommand, MemoryForget, MemoryList, MemoryRollback, MemoryScopeArgs,
-    MemoryVerdictArgs,
+    KindArg, MemoryAdd, MemoryArgs, MemoryCommand, MemoryForget, MemoryLearn, MemoryList, MemoryRollback,
+    MemoryScopeArgs, MemoryVerdictArgs,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use reduce::GuardedArgs;

@@ -112,8 +112,8 @@ pub use limits::{
     PROVIDER_TIME, SEARCH_TIME,
 };
 pub use memory::{
-    Memories, MemoryDecision, MemoryDescription, MemoryFilter, MemoryName, MemoryOutcome, MemoryStep,
-    MemoryWritten, NewClaim, NewEvidence, NewMemory, ProposalDescription,
+    Memories, MemoryDecision, MemoryDescription, MemoryFilter, MemoryLearned, MemoryName, MemoryOutcome,
+    MemoryStep, MemoryWritten, NewChange, NewClaim, NewEvidence, NewMemory, ProposalDescription,
 };
 pub use recall::catch_up::Progress;
 pub use recall::grep::{GrepOptions, GrepStop, Match};

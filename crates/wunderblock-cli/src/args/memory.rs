@@ -46,6 +46,8 @@ pub(crate) enum MemoryCommand {
     List(MemoryList),
     /// Show a memory, or a proposal
     Show(MemoryNameArg),
+    /// Propose what you stated in past sessions, found without a model
+    Learn(MemoryLearn),
     /// Decide about proposals, one by one
     Review,
     /// Approve a proposal
@@ -159,4 +161,14 @@ pub(crate) struct MemoryForget {
     /// Show what would be forgotten, and forget nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MemoryLearn {
+    /// Session [default: all sessions of the project]
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Only sessions in which something was said since a date, or an age such as `2w`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
 }

@@ -18,7 +18,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &MemoryArg
         MemoryCommand::List(_) | MemoryCommand::Show(_) | MemoryCommand::History(_)
     );
     let engine = if writes { settings.write().await? } else { settings.read_only().await? };
-    let proposes = matches!(wanted.command, MemoryCommand::Add(_) | MemoryCommand::Propose(_));
+    let proposes =
+        matches!(wanted.command, MemoryCommand::Add(_) | MemoryCommand::Propose(_) | MemoryCommand::Learn(_));
     if let Some(agent) = agent_at_work().filter(|_| writes && !proposes) {
         let why = "an agent may propose, and a person decides; run this in a shell of your own";
         return Err(wrong(format!("this shell belongs to {agent}: {why}")));
@@ -34,6 +35,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &MemoryArg
             let by = MemoryAuthor::Agent(agent_at_work().unwrap_or("command line").into());
             write::add(global, &engine, &memories, add, by).await
         }
+        MemoryCommand::Learn(learn) => write::learn(global, &engine, &memories, (learn, scope)).await,
         MemoryCommand::List(list) => look::list(global, &memories, list).await,
         MemoryCommand::Show(name) => look::show(global, &memories, &name.name).await,
         MemoryCommand::History(name) => look::history(global, &memories, &name.name).await,

@@ -52,7 +52,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    fn new(output: &Output) -> Self {
+    pub(crate) fn new(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout.clone()).expect("stdout is UTF-8"),

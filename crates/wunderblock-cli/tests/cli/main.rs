@@ -34,6 +34,7 @@ mod hostile;
 mod indexed;
 mod keeping;
 mod mcp;
+mod memory;
 mod names;
 mod opencode;
 mod output;

@@ -69,6 +69,21 @@ pub fn has_rules(said: &Message, bodies: &dyn Bodies) -> bool {
     said.is_persons() && !candidates(Seq::START, said, bodies).is_empty()
 }
 
+/// A sentence of a message that states a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatedRule<'t> {
+    /// The sentence, from where the rule begins.
+    pub text: &'t str,
+    /// How sure it is that the sentence is a rule: 4 and more is sure.
+    pub weight: i32,
+}
+
+/// Returns the typed sentences of a person's message that state rules; none of other messages.
+pub fn stated_rules<'t>(said: &'t Message, bodies: &'t dyn Bodies) -> Vec<StatedRule<'t>> {
+    let all = if said.is_persons() { candidates(Seq::START, said, bodies) } else { Vec::new() };
+    all.into_iter().map(|rule| StatedRule { text: rule.text, weight: rule.weight }).collect()
+}
+
 fn candidates<'a>(seq: Seq, said: &'a Message, bodies: &'a dyn Bodies) -> Vec<Candidate<'a>> {
     let mut found = Vec::new();
     for (index, part) in said.parts.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Handle for the memories of a scope.
 
+use super::learn::{MemoryLearned, learn};
 use super::log::{FoldedLog, as_of, read};
 use super::name::MemoryName;
 use super::new::{MemoryDecision, NewMemory};
@@ -10,6 +11,7 @@ use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::address::Address;
+use crate::ledger::reading::query_batch::EVERY;
 use crate::ledger::reading::stored::read_texts;
 use crate::ledger::texts::Texts;
 use wunderblock_core::id::Scope;
@@ -18,6 +20,7 @@ use wunderblock_core::memory::{Claim, ForgetReason, MemoryAuthor, MemoryChange, 
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::StreamFilter;
 
 /// Memories of a scope. See [`Engine::memory`].
 #[derive(Clone, Debug)]
@@ -57,8 +60,38 @@ impl Memories {
     /// # Errors
     /// Fails if the ledger cannot be written. Then nothing of the last batch of 1,000 items was recorded.
     pub fn add<'a>(&self, items: Vec<NewMemory>, by: MemoryAuthor) -> BoxFuture<'a, MemoryWritten> {
+        let memories = self.clone();
+        Box::pin(apart(move || async move {
+            let Self { engine, scope } = &memories;
+            let mut written = MemoryWritten::default();
+            for share in items.chunk_by(|a, b| a.change.of().is_none() && b.change.of().is_none()) {
+                let scope = match share.first().and_then(|item| item.change.of()) {
+                    None => scope.clone(),
+                    Some(of) => match memories.at(of).await {
+                        Err(error @ Error::NoMemory(_)) => {
+                            written.add(MemoryOutcome::Refused { why: error.to_string() });
+                            continue;
+                        }
+                        found => found?.1,
+                    },
+                };
+                written.join(write::propose(engine, &scope, share, &by).await?);
+            }
+            Ok(written)
+        }))
+    }
+
+    /// Proposes what persons have stated in sessions: rules and wishes for later work, found without a model. What was
+    /// read before is not proposed again.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read or written.
+    pub fn learn<'a>(&self, sessions: StreamFilter) -> BoxFuture<'a, MemoryLearned> {
         let Self { engine, scope } = self.clone();
-        Box::pin(apart(move || async move { write::propose(&engine, &scope, &items, &by).await }))
+        Box::pin(apart(move || async move {
+            let sessions = engine.listed(sessions, EVERY).await?;
+            learn(&engine, &scope, sessions).await
+        }))
     }
 
     /// Decides about a proposal, and carries it out if it is approved.

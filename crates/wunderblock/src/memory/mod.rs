@@ -11,6 +11,7 @@
 
 mod evidence;
 mod handle;
+mod learn;
 mod log;
 mod name;
 mod new;
@@ -20,6 +21,7 @@ mod value;
 mod write;
 
 pub use handle::{Memories, MemoryFilter};
+pub use learn::MemoryLearned;
 pub use name::MemoryName;
-pub use new::{MemoryDecision, NewClaim, NewEvidence, NewMemory};
+pub use new::{MemoryDecision, NewChange, NewClaim, NewEvidence, NewMemory};
 pub use report::{MemoryDescription, MemoryOutcome, MemoryStep, MemoryWritten, ProposalDescription};

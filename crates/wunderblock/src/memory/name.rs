@@ -26,12 +26,6 @@ impl MemoryName {
         Self { log: digits, seq }
     }
 
-    /// Returns the position in the log, which changes of the memory name.
-    #[must_use]
-    pub const fn position(&self) -> Seq {
-        self.seq
-    }
-
     /// Returns whether a log has the name's digits.
     pub(super) fn is_in(&self, log: Handle) -> bool {
         format!("{:016x}", log.0).starts_with(&self.log)

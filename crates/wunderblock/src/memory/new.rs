@@ -1,5 +1,6 @@
 //! What a caller states about a claim.
 
+use super::name::MemoryName;
 use super::value::value;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
@@ -39,11 +40,44 @@ pub struct NewClaim {
     pub pinned: bool,
 }
 
+/// Change that a caller proposes. A memory is changed in the log that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NewChange {
+    /// A new memory.
+    Add,
+    /// Another text, or other fields, of a memory that says the same.
+    Revise(MemoryName),
+    /// A new memory that takes the place of one, which is kept as history.
+    Supersede(MemoryName),
+    /// A memory that no longer holds, without another in its place.
+    Retract(MemoryName),
+}
+
+impl NewChange {
+    /// Returns the memory that the change affects, unless it only adds one.
+    #[must_use]
+    pub const fn of(&self) -> Option<&MemoryName> {
+        match self {
+            Self::Add => None,
+            Self::Revise(memory) | Self::Supersede(memory) | Self::Retract(memory) => Some(memory),
+        }
+    }
+
+    pub(super) const fn in_log(&self) -> MemoryChange {
+        match self {
+            Self::Add => MemoryChange::Add,
+            Self::Revise(memory) => MemoryChange::Revise(memory.seq),
+            Self::Supersede(memory) => MemoryChange::Supersede(memory.seq),
+            Self::Retract(memory) => MemoryChange::Retract(memory.seq),
+        }
+    }
+}
+
 /// A memory that a caller adds or proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMemory {
-    /// The change, of a memory of the same log.
-    pub change: MemoryChange,
+    /// The change.
+    pub change: NewChange,
     /// The claim; `None` if the change only retracts one.
     pub claim: Option<NewClaim>,
     /// What the claim rests on; at most 32 places.
@@ -137,6 +171,6 @@ impl NewMemory {
     /// Creates a new memory without evidence: what a person says about it is the evidence.
     #[must_use]
     pub const fn of(claim: NewClaim) -> Self {
-        Self { change: MemoryChange::Add, claim: Some(claim), evidence: Vec::new() }
+        Self { change: NewChange::Add, claim: Some(claim), evidence: Vec::new() }
     }
 }

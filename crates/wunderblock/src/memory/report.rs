@@ -67,6 +67,11 @@ impl MemoryWritten {
         self.items.push(outcome);
     }
 
+    /// Adds what became of further items.
+    pub(super) fn join(&mut self, other: Self) {
+        other.items.into_iter().for_each(|outcome| self.add(outcome));
+    }
+
     /// Returns whether everything that was asked for is in the log: nothing was refused.
     #[must_use]
     pub const fn is_complete(&self) -> bool {

@@ -149,15 +149,16 @@ fn propose_one(
         Ok(claim) => claim,
         Err(error) => return refused(error.to_string()),
     };
-    if let Some(of) = item.change.of()
+    let change = item.change.in_log();
+    if let Some(of) = change.of()
         && !log.log.memory(of).is_some_and(|memory| memory.is_current())
     {
         return refused(format!("there is no current memory {}", log.name(of)));
     }
-    if claim.is_none() && !matches!(item.change, MemoryChange::Retract(_)) {
+    if claim.is_none() && !matches!(change, MemoryChange::Retract(_)) {
         return refused("a memory needs a text".to_owned());
     }
-    if log.log.len() + fresh.len() >= MAX_MEMORIES && item.change == MemoryChange::Add {
+    if log.log.len() + fresh.len() >= MAX_MEMORIES && change == MemoryChange::Add {
         return refused(format!(
             "the scope has {MAX_MEMORIES} memories, which is the maximum; forget some first"
         ));
@@ -165,7 +166,7 @@ fn propose_one(
     let value = claim.as_ref().and_then(|claim| claim.value);
     // A revision may change other fields than the text.
     let is_same = |value: &Handle| log.log.same(*value).or_else(|| fresh.get(value).copied());
-    let same = value.as_ref().and_then(is_same).filter(|same| Some(*same) != item.change.of());
+    let same = value.as_ref().and_then(is_same).filter(|same| Some(*same) != change.of());
     if let Some(same) = same {
         return MemoryOutcome::Known { memory: log.name(same) };
     }
@@ -179,7 +180,7 @@ fn propose_one(
     let is_foreign = |one: &Evidence| !matches!(one.speaker, Author::Person | Author::Model);
     held.extend(evidence.iter().any(is_foreign).then_some(HoldReason::Tainted));
     let is_clear = held.is_empty();
-    let (change, near, by_whom) = (item.change, Vec::new(), by.clone());
+    let (near, by_whom) = (Vec::new(), by.clone());
     let proposed =
         MemoryProposed { change, claim, by: by_whom, evidence, near, held: held.clone(), spent: None };
     let proposal = draft.push(Fact::MemoryProposed(Box::new(proposed)));

@@ -2,14 +2,21 @@
 
 use super::look::{memory, text_or_stdin};
 use super::name;
-use crate::args::{Global, MemoryAdd, MemoryForget, MemoryRollback};
+use crate::args::{Global, MemoryAdd, MemoryForget, MemoryLearn, MemoryRollback};
+use crate::drawing::columns::{plural, size};
 use crate::drawing::terminal::clean;
-use crate::output::console::{answer, say};
+use crate::output::console::{answer, say, zone};
 use crate::output::exit::{Exit, FAILED, Failure, wrong};
 use std::process::ExitCode;
-use wunderblock::{Engine, Memories, MemoryOutcome, MemoryWritten, NewClaim, NewEvidence, NewMemory};
-use wunderblock_core::memory::{ForgetReason, MemoryAuthor, MemoryChange};
+use wunderblock::store::StreamFilter;
+use wunderblock::{
+    Engine, Memories, MemoryLearned, MemoryOutcome, MemoryWritten, NewChange, NewClaim, NewEvidence,
+    NewMemory,
+};
+use wunderblock_core::id::Scope;
+use wunderblock_core::memory::{ForgetReason, MemoryAuthor};
 use wunderblock_core::units::Seq;
+use wunderblock_settings::filter::since;
 
 pub(super) async fn add(
     global: &Global,
@@ -18,11 +25,10 @@ pub(super) async fn add(
     wanted: &MemoryAdd,
     by: MemoryAuthor,
 ) -> Exit {
-    let of = |text: &String| Ok::<_, Failure>(name(text)?.position());
     let change = match (&wanted.supersedes, &wanted.revises) {
-        (Some(of_name), _) => MemoryChange::Supersede(of(of_name)?),
-        (None, Some(of_name)) => MemoryChange::Revise(of(of_name)?),
-        (None, None) => MemoryChange::Add,
+        (Some(of), _) => NewChange::Supersede(name(of)?),
+        (None, Some(of)) => NewChange::Revise(name(of)?),
+        (None, None) => NewChange::Add,
     };
     let mut evidence = Vec::new();
     for text in &wanted.evidence {
@@ -65,6 +71,36 @@ pub(super) fn words(written: &MemoryWritten) -> String {
         }
     };
     written.items.iter().map(line).collect()
+}
+
+pub(super) async fn learn(
+    global: &Global,
+    engine: &Engine,
+    memories: &Memories,
+    (wanted, scope): (&MemoryLearn, Scope),
+) -> Exit {
+    let session = match &wanted.session {
+        Some(text) => Some(engine.find_session(text).await?.id().clone()),
+        None => None,
+    };
+    let places = scope.project.into_iter().chain(scope.folder).filter(|_| session.is_none()).collect();
+    let since = wanted.since.as_deref().map(|text| since(text, zone)).transpose()?;
+    let learned = memories.learn(StreamFilter { places, session, since, ..StreamFilter::default() }).await?;
+    answer(global, &learned, || {
+        let MemoryLearned { sessions, messages, text, written } = &learned;
+        let read = format!(
+            "read {} of {}, {}",
+            plural(*messages, "message", "messages"),
+            plural(*sessions, "session", "sessions"),
+            size(*text)
+        );
+        let (new, known) = (written.pending, written.known + written.refused);
+        format!("{read}\n{} to decide about, {known} known before\n", plural(new, "proposal", "proposals"))
+    })?;
+    if learned.written.pending > 0 {
+        say(global, "`wunderblock memory review` shows them");
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(super) async fn forget(

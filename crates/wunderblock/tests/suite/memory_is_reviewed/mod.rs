@@ -8,10 +8,10 @@ use crate::scene::{Home, append, call, result, said, stream};
 use futures_executor::block_on;
 use wunderblock::{
     Engine, Memories, MemoryDecision, MemoryDescription, MemoryFilter, MemoryName, MemoryOutcome,
-    MemoryWritten, NewClaim, NewEvidence, NewMemory,
+    MemoryWritten, NewChange, NewClaim, NewEvidence, NewMemory,
 };
 use wunderblock_core::id::Scope;
-use wunderblock_core::memory::{MemoryAuthor, MemoryChange, MemoryKind, MemoryVerdict};
+use wunderblock_core::memory::{MemoryAuthor, MemoryKind, MemoryVerdict};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
@@ -100,8 +100,7 @@ fn texts(memories: &Memories) -> Vec<String> {
 }
 
 fn supersede(of: &MemoryDescription, text: &str) -> NewMemory {
-    let seq: u64 = of.memory.to_string().split_once('-').unwrap().1.parse().unwrap();
-    NewMemory { change: MemoryChange::Supersede(Seq(seq)), ..fact(text) }
+    NewMemory { change: NewChange::Supersede(of.memory.clone()), ..fact(text) }
 }
 
 fn home() -> (Home, Engine) {
