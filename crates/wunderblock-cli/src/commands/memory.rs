@@ -2,12 +2,12 @@
 
 mod look;
 mod review;
+mod words;
 mod write;
 
 use crate::args::{Global, MemoryArgs, MemoryCommand, MemoryScopeArgs};
 use crate::output::exit::{Exit, Failure, wrong};
-use std::process::ExitCode;
-use wunderblock::{Engine, Memories, MemoryName, scope_at};
+use wunderblock::{Engine, Memories, scope_at};
 use wunderblock_core::id::Scope;
 use wunderblock_core::memory::{MemoryAuthor, MemoryVerdict};
 use wunderblock_settings::Settings;
@@ -35,7 +35,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &MemoryArg
             let by = MemoryAuthor::Agent(agent_at_work().unwrap_or("command line").into());
             write::add(global, &engine, &memories, add, by).await
         }
-        MemoryCommand::Learn(learn) => write::learn(global, &engine, &memories, (learn, scope)).await,
+        MemoryCommand::Learn(learn) => write::learn(global, &engine, &memories, learn, scope).await,
         MemoryCommand::List(list) => look::list(global, &memories, list).await,
         MemoryCommand::Show(name) => look::show(global, &memories, &name.name).await,
         MemoryCommand::History(name) => look::history(global, &memories, &name.name).await,
@@ -85,13 +85,4 @@ const AGENTS: [(&str, &str); 6] = [
 /// Returns the agent in whose shell the command runs. Its model wrote the command, so no person has said anything yet.
 fn agent_at_work() -> Option<&'static str> {
     AGENTS.iter().find(|(variable, _)| std::env::var_os(variable).is_some()).map(|(_, agent)| *agent)
-}
-
-fn name(text: &str) -> Result<MemoryName, Failure> {
-    Ok(text.parse()?)
-}
-
-/// Returns the exit code of a question that found something, or nothing.
-const fn found(is_any: bool) -> ExitCode {
-    if is_any { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -42,7 +42,7 @@ fn what_a_person_adds_is_listed_in_its_project_only() {
     let other = desk.shell("cd $HOME/other && $WB memory list --json").exits(0).lines();
     assert_eq!(other.iter().map(|memory| &memory["text"]).collect::<Vec<_>>(), ["Pages are blue"]);
     assert_eq!(texts(&desk, &[]), ["Pages are blue", RULE]);
-    assert_eq!(desk.run(&["sessions"]).out, "", "a memory log is no session");
+    assert_eq!(desk.run(&["sessions"]).out, "", "a memory log is not a session");
     desk.run(&["doctor"]).exits(0);
 }
 
@@ -109,10 +109,7 @@ fn what_a_person_stated_in_sessions_is_proposed_once() {
     assert_eq!(proposals[0]["held"], serde_json::json!([]));
     desk.run(&["memory", "discard", proposals[0]["proposal"].as_str().unwrap()]).exits(0);
     let again = desk.run(&["memory", "learn", "one"]).exits(0);
-    assert_eq!(
-        again.out,
-        "read 1 message of 1 session, 80 B\n0 proposals to decide about, 1 known before\n"
-    );
+    assert_eq!(again.out, "read 1 message of 1 session, 80 B\n0 proposals to decide about, 1 known before\n");
     desk.run(&["memory", "learn", "two"]).exits(0);
     assert_eq!(waiting(&desk)[0]["text"], "请始终用中文回答。");
 }

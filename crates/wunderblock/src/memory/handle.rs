@@ -191,7 +191,8 @@ impl Memories {
                 let kept: Vec<&Memory> =
                     log.log.memories().filter(|memory| passes(&filter, memory, now)).collect();
                 let texts = texts_of(engine, kept.iter().filter_map(|memory| memory.newest())).await?;
-                let describe = |memory: &&Memory| describe(engine, &log, memory, (&texts, now));
+                let describe =
+                    |memory: &&Memory| describe(engine, &log, memory, &Reading { texts: &texts, now });
                 found.extend(kept.iter().filter_map(describe));
             }
             found.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| b.memory.cmp(&a.memory)));
@@ -276,7 +277,7 @@ impl Memories {
         let log = self.log(name).await?;
         let memory = log.log.memory(name.seq).ok_or_else(|| Error::NoMemory(name.to_string()))?;
         let texts = texts_of(&self.engine, memory.newest()).await?;
-        let found = describe(&self.engine, &log, memory, (&texts, self.engine.now()));
+        let found = describe(&self.engine, &log, memory, &Reading { texts: &texts, now: self.engine.now() });
         found.ok_or_else(|| Error::NoMemory(name.to_string()))
     }
 }
@@ -309,11 +310,17 @@ fn author(by: &MemoryAuthor) -> (&'static str, String) {
     (kind, name.to_owned())
 }
 
+/// Texts of claims, and the time at which they are read.
+struct Reading<'t> {
+    texts: &'t Texts,
+    now: Millis,
+}
+
 fn describe(
     engine: &Engine,
     log: &FoldedLog,
     memory: &Memory,
-    (texts, now): (&Texts, Millis),
+    &Reading { texts, now }: &Reading<'_>,
 ) -> Option<MemoryDescription> {
     let MemoryVersion { claim, state, at, by, .. } = memory.newest()?;
     let Claim { kind, tags, importance, confidence, from, until, expires, pinned, .. } = claim.clone();
@@ -368,7 +375,7 @@ async fn describe_proposal(
     for seq in of.into_iter().chain(proposed.near.iter().map(|near| near.memory)) {
         let Some(memory) = log.log.memory(seq) else { continue };
         let texts = texts_of(engine, memory.newest()).await?;
-        others.extend(describe(engine, log, memory, (&texts, engine.now())));
+        others.extend(describe(engine, log, memory, &Reading { texts: &texts, now: engine.now() }));
     }
     let of = of.and_then(|of| others.iter().position(|other| other.memory == log.name(of)));
     let of = of.map(|at| Box::new(others.remove(at)));

@@ -137,7 +137,7 @@ pub struct ProposalDescription {
     pub of: Option<Box<MemoryDescription>>,
     /// Kind of the claim.
     pub kind: Option<&'static str>,
-    /// Text of the claim, with secrets redacted; `None` if there is none, or it was erased.
+    /// Text of the claim, with secrets redacted; `None` if the change has no claim, or the text was erased.
     pub text: Option<String>,
     /// `pending`, `approved`, `rejected` or `applied`.
     pub state: &'static str,

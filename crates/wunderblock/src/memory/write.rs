@@ -126,7 +126,7 @@ pub(super) async fn propose(
     Ok(written)
 }
 
-/// An item of a write, with the evidence that was found for it, or why there is none.
+/// An item of a write, with the evidence that was found for it, or the reason why it was refused.
 struct Item<'i> {
     item: &'i NewMemory,
     evidence: &'i Result<Vec<Evidence>, String>,

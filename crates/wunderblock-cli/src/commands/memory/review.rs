@@ -1,56 +1,13 @@
 //! `memory review`: one proposal a screen, and a key for each verdict.
 
-use super::look::memory;
-use super::name;
-use super::write::words;
+use super::words::{name, page, told};
 use crate::args::{Global, MemoryVerdictArgs};
-use crate::drawing::columns::wrap;
-use crate::drawing::paint::Paint;
-use crate::drawing::terminal::{clean, width};
-use crate::output::console::{answer, print, print_report, say, time};
+use crate::output::console::{answer, print, print_report, say};
 use crate::output::exit::{Exit, Failure};
 use std::io::{BufRead, IsTerminal, Write};
 use std::process::ExitCode;
-use wunderblock::{Memories, MemoryDecision, MemoryOutcome, MemoryWritten, NewClaim, ProposalDescription};
-use wunderblock_core::memory::{HoldReason, MemoryAuthor, MemoryKind, MemoryVerdict};
-
-/// Explains why only a person may approve a proposal.
-pub(super) const fn reason(reason: HoldReason) -> &'static str {
-    match reason {
-        HoldReason::Rejected => "you rejected the same before",
-        HoldReason::Forgotten => "you asked to forget this",
-        HoldReason::NearForgotten => "it is near something that you rejected or asked to forget",
-        HoldReason::Order => "it is an order to the agent",
-        HoldReason::Tainted => "its words come from a tool, a hook or another program",
-        HoldReason::Contradicts => "it contradicts a memory",
-        HoldReason::Unsupported => "nobody's words support it",
-    }
-}
-
-/// Returns a proposal as a page: what changes, who proposes it, on what words, and what is near.
-pub(super) fn page(proposal: &ProposalDescription) -> String {
-    let paint = Paint::stdout();
-    let wide = width().min(100);
-    let (kind, who) = &proposal.by;
-    let (change, at) = (proposal.change, time(proposal.at));
-    let mut out =
-        paint.bold(&format!("{} · {change} · {}\n", proposal.proposal, proposal.kind.unwrap_or("—")));
-    out.push_str(&paint.dim(&format!("proposed by {kind} {}, {at}\n", clean(who))));
-    for held in &proposal.held {
-        out.push_str(&paint.failed(&format!("held: {}\n", reason(*held))));
-    }
-    let signed = |sign: &str, text: &str| wrap(&format!("{sign} {}", clean(text)), wide, 2);
-    out.extend(proposal.of.iter().filter_map(|of| Some(signed("-", of.text.as_deref()?))));
-    out.extend(proposal.text.iter().map(|text| signed("+", text)));
-    for (place, quote) in &proposal.evidence {
-        out.push_str(&wrap(&format!("“{}”", clean(quote)), wide, 4));
-        out.push_str(&paint.dim(&format!("    {place}\n")));
-    }
-    for near in &proposal.near {
-        out.push_str(&format!("  near: {}", memory(near)));
-    }
-    out
-}
+use wunderblock::{Memories, MemoryDecision, NewClaim, ProposalDescription};
+use wunderblock_core::memory::{MemoryAuthor, MemoryKind, MemoryVerdict};
 
 pub(super) async fn run(global: &Global, memories: &Memories, by: MemoryAuthor) -> Exit {
     let waiting = memories.proposals(false).await?;
@@ -106,13 +63,6 @@ fn ask(proposal: &ProposalDescription) -> Result<Option<Option<MemoryDecision>>,
             }
             _ => continue,
         }));
-    }
-}
-
-fn told(outcome: &MemoryOutcome) -> String {
-    match outcome {
-        MemoryOutcome::Refused { .. } => "rejected; the same is not learned again\n".to_owned(),
-        other => words(&MemoryWritten { items: vec![other.clone()], ..MemoryWritten::default() }),
     }
 }
 

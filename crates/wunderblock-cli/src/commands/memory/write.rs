@@ -1,18 +1,13 @@
 //! Changes of memory from the command line.
 
-use super::look::{memory, text_or_stdin};
-use super::name;
+use super::words::{memory, name, words};
 use crate::args::{Global, MemoryAdd, MemoryForget, MemoryLearn, MemoryRollback};
 use crate::drawing::columns::{plural, size};
-use crate::drawing::terminal::clean;
 use crate::output::console::{answer, say, zone};
 use crate::output::exit::{Exit, FAILED, Failure, wrong};
 use std::process::ExitCode;
 use wunderblock::store::StreamFilter;
-use wunderblock::{
-    Engine, Memories, MemoryLearned, MemoryOutcome, MemoryWritten, NewChange, NewClaim, NewEvidence,
-    NewMemory,
-};
+use wunderblock::{Engine, Memories, MemoryLearned, NewChange, NewClaim, NewEvidence, NewMemory};
 use wunderblock_core::id::Scope;
 use wunderblock_core::memory::{ForgetReason, MemoryAuthor};
 use wunderblock_core::units::Seq;
@@ -58,26 +53,12 @@ async fn place(engine: &Engine, text: &str) -> Result<NewEvidence, Failure> {
     Ok(NewEvidence { stream, seq, quote: words.to_owned() })
 }
 
-/// Says what became of what was written.
-pub(super) fn words(written: &MemoryWritten) -> String {
-    let line = |outcome: &MemoryOutcome| match outcome {
-        MemoryOutcome::Applied { memory } => format!("{memory} is believed now\n"),
-        MemoryOutcome::Known { memory } => format!("{memory} says the same; nothing was added\n"),
-        MemoryOutcome::Refused { why } => format!("refused: {}\n", clean(why)),
-        MemoryOutcome::Pending { proposal, held } => {
-            let held: Vec<&str> = held.iter().map(|reason| super::review::reason(*reason)).collect();
-            let why = if held.is_empty() { String::new() } else { format!(": {}", held.join(", ")) };
-            format!("{proposal} waits for your verdict{why}\n  wunderblock memory apply {proposal}\n")
-        }
-    };
-    written.items.iter().map(line).collect()
-}
-
 pub(super) async fn learn(
     global: &Global,
     engine: &Engine,
     memories: &Memories,
-    (wanted, scope): (&MemoryLearn, Scope),
+    wanted: &MemoryLearn,
+    scope: Scope,
 ) -> Exit {
     let session = match &wanted.session {
         Some(text) => Some(engine.find_session(text).await?.id().clone()),
@@ -134,4 +115,12 @@ pub(super) async fn roll_back(
 ) -> Exit {
     let now = memories.roll_back(name(&wanted.name.name)?, wanted.to, by).await?;
     answer(global, &now, || memory(&now))
+}
+
+/// Returns the part of a claim that is read from stdin, if it is `-`.
+fn text_or_stdin(text: &str) -> Result<String, Failure> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    std::io::read_to_string(std::io::stdin()).map_err(|error| wrong(format!("stdin cannot be read: {error}")))
 }

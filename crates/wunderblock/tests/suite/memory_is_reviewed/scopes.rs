@@ -40,7 +40,7 @@ fn a_scope_reads_wider_ones_and_none_of_others() {
 }
 
 #[test]
-fn a_memory_log_is_no_session() {
+fn a_memory_log_is_not_a_session() {
     let (_home, engine) = home();
     told(&memories(&engine), "The port is 8080");
     let listed = block_on(engine.streams("", 9)).unwrap();
