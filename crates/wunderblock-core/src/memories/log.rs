@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Memories and proposals of a log, as its events have made them.
 ///
 /// Events that contradict the log change nothing: a change without a verdict, a verdict about one's own proposal, a second
-/// memory in the place of one. So what the log shows has a verdict, even if events were forged.
+/// memory in the place of one. So everything that a log shows has a verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryLog {
     /// Whose memories these are.
