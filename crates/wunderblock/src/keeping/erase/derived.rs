@@ -21,14 +21,61 @@ use wunderblock_store::{
 const DERIVED: [&str; 4] =
     ["context.injected", "session.compacted", "content.reduced", "compaction.rejected"];
 
-/// Returns the events of streams that were made from positions of the runs: of those that the streams show, and of
-/// recalled ones of other sessions.
+/// Positions whose content is lost, and the run for which it is.
+struct Origin {
+    run: usize,
+    at: Run,
+    /// Whether requests show what is at the positions, so that a summary may be made from it. The position of a summary
+    /// itself says nothing about the ranges in which it lies.
+    is_shown: bool,
+}
+
+/// Returns the events of streams that were made from positions of the runs: of those that the streams show, of recalled
+/// ones of other sessions, and of what was made from these.
 pub(super) async fn made_from(
     engine: &Engine,
     streams: &[StreamInfo],
     runs: &[Run],
-    showing: &Showing<'_>,
 ) -> Result<Vec<Loss<'static>>, Error> {
+    let mut events = derived_events(engine, streams).await?;
+    let mut losses: Vec<Loss<'_>> = Vec::new();
+    let whole = |(run, at): (usize, &Run)| Origin { run, at: at.clone(), is_shown: true };
+    let mut origins: Vec<Origin> = runs.iter().enumerate().map(whole).collect();
+    while !origins.is_empty() {
+        let places: Vec<Run> = origins.iter().map(|origin| origin.at.clone()).collect();
+        let (showing, mut rest, mut made) = (Showing::of(streams, &places), Vec::new(), Vec::new());
+        for (info, event) in events {
+            let is_copy = matches!(event.fact, Some(Fact::ContextInjected(_)));
+            let shown = showing.runs(info).into_iter().find(|(number, from, to)| {
+                let is_shown = origins.get(*number).is_some_and(|origin| origin.is_shown);
+                (is_shown || is_copy) && carries(&event, *from, *to)
+            });
+            let number = shown.map(|(number, ..)| number).or_else(|| recalls(&event, &showing));
+            let Some(origin) = number.and_then(|number| origins.get(number)) else {
+                rest.push((info, event));
+                continue;
+            };
+            let (number, part) = (origin.run, (info, event.seq, event.seq));
+            let own = runs.get(number).filter(|run| run.stream == info.id);
+            let mut loss = match own {
+                Some(run) => Loss::holding(number, run, &part, Depth::Texts),
+                None => Loss::within(number, &part, Depth::Texts),
+            };
+            loss.take(&event)?;
+            losses.push(loss);
+            let at = Run { stream: info.id.clone(), from: event.seq, to: event.seq };
+            made.push(Origin { run: number, at, is_shown: is_copy });
+        }
+        (events, origins) = (rest, made);
+    }
+    Ok(losses)
+}
+
+/// Reads the events of streams that are made from others.
+async fn derived_events<'s>(
+    engine: &Engine,
+    streams: &'s [StreamInfo],
+) -> Result<Vec<(&'s StreamInfo, Event)>, Error> {
     let query =
         Query::PlacesOfKinds { tenant: engine.tenant.no, of: StreamKind::Session, kinds: DERIVED.to_vec() };
     let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
@@ -43,24 +90,13 @@ pub(super) async fn made_from(
         asked.push((info, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
     }
     let mut answers = engine.ask_all(batch).await?;
-    let mut losses: Vec<Loss<'_>> = Vec::new();
+    let mut events = Vec::new();
     for (info, key) in asked {
-        let shown = showing.runs(info);
         for row in answers.take(key)? {
-            let event = decode_event(engine, &info.id, &row)?;
-            let own =
-                shown.iter().find(|(_, from, to)| carries(&event, *from, *to)).map(|(number, ..)| *number);
-            let run = own.or_else(|| recalls(&event, showing));
-            let Some((number, run)) = run.and_then(|number| Some((number, runs.get(number)?))) else {
-                continue;
-            };
-            let part = (info, event.seq, event.seq);
-            let mut loss = Loss::holding(number, run, &part, Depth::Texts);
-            loss.take(&event)?;
-            losses.push(loss);
+            events.push((info, decode_event(engine, &info.id, &row)?));
         }
     }
-    Ok(losses)
+    Ok(events)
 }
 
 /// Returns whether an event has content of a range of positions.

@@ -100,7 +100,7 @@ impl<'e> Forgetting<'e> {
                 continue;
             }
             let mut losses = self.losses.clone();
-            losses.extend(made_from(self.engine, &streams, &self.runs, &showing).await?);
+            losses.extend(made_from(self.engine, &streams, &self.runs).await?);
             let newest = state.sources.values().map(|info| &info.revision);
             let newest = state.sources.keys().zip(newest);
             let basis = Basis::Seen(Box::new(Seen {

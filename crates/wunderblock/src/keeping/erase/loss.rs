@@ -14,6 +14,7 @@ use wunderblock_store::codec::{self, CodecError};
 use wunderblock_store::{Erasure, LostEvent, Rest, SourceSpan, StreamNo};
 
 /// Positions of a session to be erased, with one receipt.
+#[derive(Clone)]
 pub(super) struct Run {
     pub(super) stream: StreamId,
     pub(super) from: Seq,
@@ -88,16 +89,16 @@ pub(super) fn contains(fact: &Fact, text: &Needle) -> Result<bool, Error> {
 
 impl<'t> Loss<'t> {
     /// Creates the loss of the positions that a stream holds of a run.
-    pub(super) fn holding(
-        number: usize,
-        run: &Run,
-        (holder, from, to): &LinePart<'_>,
-        depth: Depth<'t>,
-    ) -> Self {
-        let (no, stream, held) = (holder.no, holder.id.clone(), (*from, *to));
+    pub(super) fn holding(number: usize, run: &Run, part: &LinePart<'_>, depth: Depth<'t>) -> Self {
+        let (holder, from, _) = part;
         let is_whole = run.from <= *from && holder.head <= run.to;
-        let depth = if is_whole { Depth::Stream } else { depth };
-        Self { run: number, no, stream, held, depth, events: BTreeMap::new(), places: Vec::new() }
+        Self::within(number, part, if is_whole { Depth::Stream } else { depth })
+    }
+
+    /// Creates the loss of positions of a stream that keeps others.
+    pub(super) fn within(run: usize, (holder, from, to): &LinePart<'_>, depth: Depth<'t>) -> Self {
+        let (no, stream, held) = (holder.no, holder.id.clone(), (*from, *to));
+        Self { run, no, stream, held, depth, events: BTreeMap::new(), places: Vec::new() }
     }
 
     /// Returns whether all positions that the stream holds follow a position.

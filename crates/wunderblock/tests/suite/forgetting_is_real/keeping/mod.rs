@@ -1,6 +1,7 @@
 //! The ledger's files are created completely, are readable only by their owner, are scrubbed after an erasure, and
 //! are replaced by a restore.
 
+mod copies;
 mod create;
 mod fields;
 mod forged;

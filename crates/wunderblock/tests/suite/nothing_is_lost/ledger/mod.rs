@@ -2,7 +2,7 @@
 
 mod apis;
 mod bounds;
-mod care;
+pub(crate) mod care;
 mod cases;
 mod clock;
 mod copies;
