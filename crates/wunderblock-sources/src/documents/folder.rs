@@ -49,7 +49,7 @@ fn file_of(entry: DirEntry) -> Option<FolderFile> {
     Some(if kind.is_file() {
         match path.to_str() {
             Some(_) => Ok(path),
-            None => Err((None, NotADocument::Failed("has a name that is not UTF-8".to_owned()))),
+            None => Err((Some(path), NotADocument::Failed("has a name that is not UTF-8".to_owned()))),
         }
     } else {
         let what = if kind.is_symlink() { "link" } else { "pipe, socket or device" };

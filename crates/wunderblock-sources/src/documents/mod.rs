@@ -52,6 +52,9 @@ pub fn read_file(path: &Path) -> Result<(Vec<u8>, Metadata), NotADocument> {
 /// # Errors
 /// Returns the reason why the file is not a document.
 pub fn text_of(path: &Path, bytes: &[u8]) -> Result<DocumentText, NotADocument> {
+    if bytes.is_empty() {
+        return Err(NotADocument::Empty);
+    }
     let format = format_of(path, bytes);
     let whole = 0..bytes.len() as u64;
     let (title, sections) = match format {

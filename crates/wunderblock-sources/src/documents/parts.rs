@@ -16,7 +16,7 @@ pub enum NotADocument {
     #[error("has {0} bytes; at most {MAX_DOCUMENT_BYTES} are read")]
     TooLarge(u64),
     /// The folder has more than [`MAX_DOCUMENTS`] files.
-    #[error("is beyond the {MAX_DOCUMENTS} files that are read in a folder")]
+    #[error("has more than {MAX_DOCUMENTS} files; index the folders in it one by one")]
     TooMany,
     /// A link, a pipe, a socket or a device.
     #[error("is a {0}, not a file")]
@@ -30,6 +30,9 @@ pub enum NotADocument {
     /// A PDF that has only pictures.
     #[error("is a PDF without text, perhaps scanned; text recognition adds some")]
     NoText,
+    /// A PDF that is larger, or takes longer, than documents may.
+    #[error("is a PDF that is not read: {0}; split it")]
+    Excessive(String),
     /// The file changed each time that it was read.
     #[error("is being changed; try again")]
     Changing,
@@ -51,6 +54,7 @@ impl NotADocument {
             Self::Encrypted => "encrypted PDF",
             Self::Damaged(_) => "damaged PDF",
             Self::NoText => "PDF without text",
+            Self::Excessive(_) => "excessive PDF",
             Self::Changing => "changing",
             Self::Failed(_) => "unreadable",
         }

@@ -10,9 +10,9 @@ use std::thread;
 /// Returns the text of each page.
 ///
 /// # Errors
-/// Fails if the file is encrypted or damaged, or if reading it takes too long.
+/// Fails if the file is encrypted, damaged or too long, or if reading it takes too long.
 pub(super) fn pages(bytes: Vec<u8>) -> Result<Vec<String>, NotADocument> {
-    let damaged = |why: &str| NotADocument::Damaged(why.to_owned());
+    let excessive = |why: &str| NotADocument::Excessive(why.to_owned());
     let (send, receive) = channel();
     let work = move || {
         // Nobody receives the pages of a reader that was given up, so it ends with the next page.
@@ -24,15 +24,15 @@ pub(super) fn pages(bytes: Vec<u8>) -> Result<Vec<String>, NotADocument> {
     loop {
         match receive.recv_timeout(MAX_PDF_TIME) {
             Ok(page) => pages.push(page?),
-            Err(RecvTimeoutError::Timeout) => return Err(damaged("a page takes too long")),
+            Err(RecvTimeoutError::Timeout) => return Err(excessive("a page takes too long")),
             Err(RecvTimeoutError::Disconnected) => break,
         }
         text += pages.last().map_or(0, String::len);
         if text > MAX_PDF_TEXT {
-            return Err(damaged("it has more text than fits"));
+            return Err(excessive("its text is too long"));
         }
     }
-    reader.join().map_err(|_| damaged("its reader failed"))?;
+    reader.join().map_err(|_| NotADocument::Damaged("its reader failed".to_owned()))?;
     Ok(pages)
 }
 
@@ -43,7 +43,14 @@ fn read(bytes: Vec<u8>, each: &mut dyn FnMut(String) -> bool) -> Result<(), NotA
         error => NotADocument::Damaged(error.to_string()),
     };
     let document = Document::load(bytes).map_err(failed)?;
-    for number in 0..document.page_count().min(MAX_PDF_PAGES) {
+    let count = document.page_count();
+    if count == 0 {
+        return Err(NotADocument::Damaged("it has no pages".to_owned()));
+    }
+    if count > MAX_PDF_PAGES {
+        return Err(NotADocument::Excessive(format!("it has {count} pages, more than {MAX_PDF_PAGES}")));
+    }
+    for number in 0..count {
         let page = document.page(number).map_err(failed)?;
         if !each(extract_text(&document, &page, ReadingOrder::Content).map_err(failed)?) {
             break;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::limits::{MAX_SECTION, MAX_SECTIONS};
+use crate::limits::{MAX_PDF_PAGES, MAX_SECTION, MAX_SECTIONS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -127,7 +127,12 @@ fn pdf_files_are_read_page_by_page() {
     let error = |bytes: &[u8]| text_of(Path::new("a.pdf"), bytes).unwrap_err();
     assert_eq!(error(&pdf(&["secret"], true)), NotADocument::Encrypted);
     assert_eq!(error(&pdf(&["", " "], false)), NotADocument::NoText);
-    assert!(matches!(error(b"%PDF-1.7 and nothing else"), NotADocument::Damaged(_) | NotADocument::NoText));
+    for damaged in [b"%PDF-1.7 and nothing else".to_vec(), pdf(&[], false)] {
+        assert!(matches!(error(&damaged), NotADocument::Damaged(_)));
+    }
+    assert_eq!(error(b""), NotADocument::Empty);
+    let long = error(&pdf(&vec![" "; MAX_PDF_PAGES + 1], false));
+    assert!(matches!(&long, NotADocument::Excessive(why) if why.contains("10001 pages")), "{long:?}");
     let whole = pdf(&["text"], false);
     for len in 0..whole.len() {
         let _ = text_of(Path::new("a.pdf"), &whole[..len]);

@@ -241,6 +241,9 @@ pub enum Error {
         /// Error message from the operating system.
         why: String,
     },
+    /// Nothing was indexed from a path, or from below it.
+    #[error("no document was indexed from `{0}`; give the path as it was indexed, or a folder above it")]
+    NoDocument(String),
     /// The requested output cannot be written.
     #[error("the output cannot be written: {0}")]
     Output(#[source] std::io::Error),

@@ -12,6 +12,7 @@ use crate::ledger::reading::originals::copy_source;
 use crate::limits::{DOCUMENT_BATCH, DOCUMENT_BATCH_BYTES, MAX_SKIPPED};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use wunderblock_core::id::Scope;
@@ -20,6 +21,9 @@ use wunderblock_sources::documents::{FolderFiles, MAX_DOCUMENTS, NotADocument, r
 
 /// Number of files after which progress is told. The work waits until the caller has seen it.
 const TOLD: u64 = 32;
+
+/// Number of times that files are read which another process stores at the same time.
+const ATTEMPTS: usize = 3;
 
 /// What indexing files and folders did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -58,7 +62,9 @@ pub(super) struct Indexing<'e> {
     progress: &'e mut (dyn FnMut(Progress) + Send),
     done: u64,
     total: u64,
-    /// Documents of the scope below the current root that were not met yet.
+    /// Path whose files are being indexed.
+    root: PathBuf,
+    /// Documents of the scope below the root that were not met yet.
     known: HashMap<PathBuf, KnownDocument>,
     gone: Vec<KnownDocument>,
     report: IndexedDocuments,
@@ -71,7 +77,7 @@ impl<'e> Indexing<'e> {
         progress: &'e mut (dyn FnMut(Progress) + Send),
     ) -> Self {
         let (known, gone, report) = (HashMap::new(), Vec::new(), IndexedDocuments::default());
-        Self { engine, scope, progress, done: 0, total: 0, known, gone, report }
+        Self { engine, scope, progress, done: 0, total: 0, root: PathBuf::new(), known, gone, report }
     }
 
     /// Indexes everything at some resolved paths.
@@ -84,9 +90,8 @@ impl<'e> Indexing<'e> {
     }
 
     async fn root(&mut self, root: &Path) -> Result<(), Error> {
-        let mut known = documents_at(self.engine, root).await?;
-        known.retain(|document| document.name.is_of(self.engine, &self.scope));
-        self.known = known.into_iter().map(|document| (document.path.clone(), document)).collect();
+        self.root = root.to_owned();
+        self.known = self.known_now().await?;
         let (mut batch, mut size, mut files, mut is_whole) = (Vec::new(), 0, 0, true);
         for found in FolderFiles::of(root) {
             self.done += 1;
@@ -125,12 +130,23 @@ impl<'e> Indexing<'e> {
             }
         }
         self.batch(batch).await?;
+        if files > MAX_DOCUMENTS {
+            self.problem(root, &NotADocument::TooMany);
+        }
         let left = std::mem::take(&mut self.known).into_values();
+        // A file below a folder that may not be entered is not known to be gone.
         let is_gone =
-            |document: &KnownDocument| is_whole && files <= MAX_DOCUMENTS || !document.path.exists();
+            |document: &KnownDocument| is_whole && files <= MAX_DOCUMENTS || is_absent(&document.path);
         self.gone.extend(left.filter(|document| document.is_current() && is_gone(document)));
         self.report.removed += self.gone.len() as u64;
         remove(self.engine, &std::mem::take(&mut self.gone)).await
+    }
+
+    /// Returns the documents of the scope below the current root.
+    async fn known_now(&mut self) -> Result<HashMap<PathBuf, KnownDocument>, Error> {
+        let mut known = documents_at(self.engine, &self.root).await?;
+        known.retain(|document| document.name.is_of(self.engine, &self.scope));
+        Ok(known.into_iter().map(|document| (document.path.clone(), document)).collect())
     }
 
     /// Counts a document whose file is as it was.
@@ -142,14 +158,37 @@ impl<'e> Indexing<'e> {
     /// Counts a file that is not a document. One that was is removed, unless the file may be readable later.
     fn skip(&mut self, path: &Path, why: &NotADocument, known: Option<KnownDocument>) {
         *self.report.skipped.entry(why.kind().to_owned()).or_default() += 1;
-        if why.is_surprising() && self.report.problems.len() < MAX_SKIPPED {
-            self.report.problems.push(SkippedDocument { path: path.to_owned(), why: why.to_string() });
+        // A person who names a file wants to know what is wrong with it.
+        if why.is_surprising() || path == self.root {
+            self.problem(path, why);
         }
         self.gone.extend(known.filter(|known| known.is_current() && !why.is_passing()));
     }
 
-    /// Reads files, and stores those that are new or have changed.
-    async fn batch(&mut self, batch: Vec<(PathBuf, Option<KnownDocument>)>) -> Result<(), Error> {
+    /// Names a file that was skipped.
+    fn problem(&mut self, path: &Path, why: &NotADocument) {
+        if self.report.problems.len() < MAX_SKIPPED {
+            self.report.problems.push(SkippedDocument { path: path.to_owned(), why: why.to_string() });
+        }
+    }
+
+    /// Reads files, and stores those that are new or have changed. If another process has stored some meanwhile, these
+    /// are compared with what it has stored.
+    async fn batch(&mut self, mut batch: Vec<(PathBuf, Option<KnownDocument>)>) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let overtaken = self.read(batch).await?;
+            if overtaken.is_empty() {
+                return Ok(());
+            }
+            let mut known = self.known_now().await?;
+            batch = overtaken.into_iter().map(|path| (path.clone(), known.remove(&path))).collect();
+        }
+        batch.iter().for_each(|(path, _)| self.skip(path, &NotADocument::Changing, None));
+        Ok(())
+    }
+
+    /// Reads files, and stores those that are new or have changed. Returns those that another process has stored.
+    async fn read(&mut self, batch: Vec<(PathBuf, Option<KnownDocument>)>) -> Result<Vec<PathBuf>, Error> {
         let mut fresh = Vec::new();
         for (path, known) in batch {
             let (bytes, meta) = match read_file(&path) {
@@ -188,9 +227,10 @@ impl<'e> Indexing<'e> {
         self.store(ready).await
     }
 
-    /// Stores versions. If another process has stored one of them, the others are stored one by one.
-    async fn store(&mut self, versions: Vec<Version>) -> Result<(), Error> {
-        let mut groups = vec![versions];
+    /// Stores versions. If another process has stored one of them, the others are stored one by one. Returns the paths
+    /// of those that were stored.
+    async fn store(&mut self, versions: Vec<Version>) -> Result<Vec<PathBuf>, Error> {
+        let (mut groups, mut overtaken) = (vec![versions], Vec::new());
         while let Some(mut group) = groups.pop().filter(|group| !group.is_empty()) {
             match store(self.engine, &self.scope, &mut group).await {
                 Ok(()) => group.iter().for_each(|version| {
@@ -198,14 +238,21 @@ impl<'e> Indexing<'e> {
                     *(if version.is_first() { &mut self.report.new } else { &mut self.report.changed }) += 1;
                 }),
                 Err(error) if is_conflict(&error) => match group.as_slice() {
-                    [one] => self.skip(&PathBuf::from(&one.path), &NotADocument::Changing, None),
+                    [one] => overtaken.push(PathBuf::from(&one.path)),
                     _ => groups.extend(group.into_iter().map(|one| vec![one])),
                 },
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(overtaken)
     }
+}
+
+/// Returns whether there is certainly nothing at a path.
+fn is_absent(path: &Path) -> bool {
+    let absent =
+        |error: std::io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    path.symlink_metadata().is_err_and(absent)
 }
 
 /// Returns whether a document's newest revision has these bytes, except where it was erased.

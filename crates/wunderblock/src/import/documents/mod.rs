@@ -88,8 +88,7 @@ impl Documents {
             let resolved = resolved.map_err(|error| file_error(&path, &error))?;
             let known = documents_at(&engine, &resolved).await?;
             if known.is_empty() {
-                let path = path.display().to_string();
-                return Err(Error::File { path, why: "no document was indexed from here".to_owned() });
+                return Err(Error::NoDocument(path.display().to_string()));
             }
             Ok(known)
         })
