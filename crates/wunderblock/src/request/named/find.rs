@@ -19,8 +19,10 @@ use wunderblock_summary::files_touched;
 const WORD_TOKENS: Tokens = Tokens(800);
 /// Length of what is shown of a definition, if there is room, in bytes.
 const DEFINITION: usize = 1_500;
-/// Maximum number of later changes, and of other files, that are named beside a file.
+/// Maximum number of later changes, other files, and parts that stay away, that are named beside a file.
 const NOTED_MAX: usize = 4;
+/// Maximum number of parts of a file that come back.
+const PARTS_MAX: usize = 8;
 
 /// First byte, and one past the last byte, of a part of a text.
 type Stretch = (Bytes, Bytes);
@@ -154,29 +156,82 @@ impl<'e> Finder<'e> {
         }
     }
 
-    /// Returns the text of a name, or the reason why it is missing. `held` are the bodies that the name may mean, with the positions
-    /// that hold them.
-    pub(crate) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<AskedText, Missing> {
+    /// Returns the text of a name, or the reason why it is missing. A file of which only parts were read has several texts,
+    /// newest first. `held` are the bodies that the name may mean, with the positions that hold them.
+    pub(crate) fn find(&self, name: &Name, held: &[(Handle, Seq)]) -> Result<Vec<AskedText>, Missing> {
         if name.kind == NameKind::Handle {
-            return self.handle(name, held);
+            return self.handle(name, held).map(|text| vec![text]);
         }
         let (mut best, mut missing) = (None, (AskedOutcome::Unknown, None));
         let mut least = u64::MAX;
         for one in &self.candidates {
-            let call = one.call.and_then(|call| self.calls.get(call));
+            let call = self.call_of(one);
             let Some((rank, part)) = self.rank(name, one, call).filter(|(rank, _)| *rank < least) else {
                 continue;
             };
-            let seqs = [Some(one.at), call.map(|call| call.seq)];
-            match seqs.into_iter().flatten().find(|seq| self.hidden.contains(seq)) {
+            match self.hidden_at(one) {
                 Some(at) => missing = (AskedOutcome::Hidden, Some(at)),
                 None => match &one.body {
-                    Some(body) => (best, least) = (Some((one, call, body, part)), rank),
+                    Some(body) => (best, least) = (Some((one, body, part)), rank),
                     None => missing = (AskedOutcome::Erased, Some(one.at)),
                 },
             }
         }
-        let Some((one, call, body, part)) = best else { return Err(missing) };
+        let (one, body, part) = best.ok_or(missing)?;
+        let mut parts = self.parts(name, one);
+        if parts.is_empty() {
+            return Ok(vec![self.asked(name, one, body, part)]);
+        }
+        let rest = parts.split_off(PARTS_MAX.min(parts.len()));
+        let mut texts: Vec<AskedText> =
+            parts.into_iter().map(|(one, body)| self.asked(name, one, body, None)).collect();
+        let rest: Vec<String> = rest.iter().map(|(one, _)| format!("#{}", one.at)).take(NOTED_MAX).collect();
+        if let Some(first) = texts.first_mut() {
+            first.whole.why = format!("{}{}", first.whole.why, said("older parts are at", &rest)).into();
+        }
+        Ok(texts)
+    }
+
+    fn call_of(&self, one: &Candidate) -> Option<&CallOf<'e>> {
+        self.calls.get(one.call?)
+    }
+
+    /// Returns the position at which a text, or the call for it, was hidden.
+    fn hidden_at(&self, one: &Candidate) -> Option<Seq> {
+        let seqs = [Some(one.at), self.call_of(one).map(|call| call.seq)];
+        seqs.into_iter().flatten().find(|seq| self.hidden.contains(seq))
+    }
+
+    /// Returns the parts of a file that were read, newest first, the newest of each range, if `newest` is one of them: those
+    /// with the line that is asked for, if there are any.
+    fn parts(&self, name: &Name, newest: &Candidate) -> Vec<(&Candidate, &Body)> {
+        let is_part = |one: &Candidate| {
+            let call = self.call_of(one).filter(|call| one.origin == Origin::Output && is_partial(call.gist));
+            call.filter(|call| name.kind == NameKind::Path && !call.reads.is_empty())
+        };
+        let Some(file) =
+            is_part(newest).and_then(|call| call.reads.iter().find(|path| same_file(path, &name.text)))
+        else {
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        let all = self.candidates.iter().filter_map(|one| {
+            let call = is_part(one).filter(|call| call.reads.iter().any(|path| same_file(path, file)))?;
+            let body = one.body.as_ref().filter(|_| self.hidden_at(one).is_none())?;
+            seen.insert(call.gist).then_some((one, body))
+        });
+        let all: Vec<(&Candidate, &Body)> = all.collect();
+        let has_line = |(_, body): &&(&Candidate, &Body)| {
+            name.line
+                .is_some_and(|line| self.texts.of(body).is_some_and(|text| lines(text, line, line).is_some()))
+        };
+        let with_line: Vec<_> = all.iter().filter(has_line).copied().collect();
+        if with_line.is_empty() { all } else { with_line }
+    }
+
+    /// Returns a text as it enters for a name.
+    fn asked(&self, name: &Name, one: &Candidate, body: &Body, part: Option<Stretch>) -> AskedText {
+        let call = self.call_of(one);
         let who = if one.origin == Origin::Said { "a message" } else { "output" };
         let mut what = plain(call.map_or(who, |call| call.gist));
         if matches!(name.kind, NameKind::Word | NameKind::Phrase) {
@@ -187,7 +242,7 @@ impl<'e> Finder<'e> {
         let mut found = text(name, one.at, body.clone(), part, &what);
         found.whole.why = format!("{}{note}", found.whole.why).into();
         found.whole.part_of = one.part_of;
-        Ok(found)
+        found
     }
 
     /// Returns how well a text answers a name, the lowest rank best, and the part that does. `None` if it does not.
@@ -249,10 +304,6 @@ impl<'e> Finder<'e> {
             .filter(|path| same_file(path, name.base()) && !same_file(path, file) && !same_file(file, path));
         let others: BTreeSet<String> = others.map(|path| plain(path)).collect();
         let others: Vec<String> = others.into_iter().take(NOTED_MAX).collect();
-        let said = |words: &str, list: &[String]| match list {
-            [] => String::new(),
-            list => format!("; {words} {}", list.join(", ")),
-        };
         said("changed since at", &later) + &said("other files of this name:", &others)
     }
 
@@ -275,6 +326,11 @@ impl<'e> Finder<'e> {
         let body = texts.max_by_key(|body| body.bytes()).ok_or((AskedOutcome::Unknown, None))?;
         Ok(text(name, event.seq, body.clone(), None, &name.text))
     }
+}
+
+/// Returns words about what a list names, for the end of a label. Empty without a list.
+fn said(words: &str, list: &[String]) -> String {
+    if list.is_empty() { String::new() } else { format!("; {words} {}", list.join(", ")) }
 }
 
 /// Returns a text as it would enter.

@@ -131,6 +131,10 @@ impl NameRules {
 
     fn name(&self, kind: NameKind, said: &str, firm: bool) -> Option<Name> {
         let mut text = said.trim_end_matches(['.', ':', ';', ',', '!', '?']);
+        // All packages below a folder, as tools of Go write them.
+        if kind == NameKind::Command && said.contains(" ./...") && text.ends_with('/') {
+            text = said;
+        }
         let mut line = None;
         let kind = match kind {
             NameKind::Hash if !text.contains(char::is_alphabetic) || !text.contains(char::is_numeric) => {
@@ -217,6 +221,8 @@ mod tests {
             ("https://example.org/a/b?c=1#d, right?", "url! https://example.org/a/b?c=1#d"),
             ("Why did cargo test -p x fail?", "command cargo test -p x"),
             ("go ahead with git push origin main", "command go ahead with, command git push origin"),
+            ("Why did go test ./... fail?", "command go test ./..."),
+            ("run `go test ./...`, then go vet ./...", "command! go test ./..., command go vet ./..."),
             ("run `cargo test -p x` again", "command! cargo test -p x"),
             ("run cargo test and explain src/a.rs", "command cargo test and, path! src/a.rs"),
             (

@@ -70,25 +70,28 @@ fn wanted_texts(
     let finder = Finder::of(&found.events, &planned.texts, planned.decision.view.hidden(), named.turn);
     for (name, handles) in &named.names {
         let held = found.held.iter().filter(|(handle, _)| handles.contains(handle));
-        let (outcome, at) = match finder.find(name, &held.copied().collect::<Vec<_>>()) {
-            Err((AskedOutcome::Unknown, _)) if !name.firm => continue,
-            Err((AskedOutcome::Unknown, at)) if named.is_partly => (AskedOutcome::NotIndexed, at),
-            Err(missing) => missing,
-            Ok(mut text) => {
-                // A part of a body becomes a body of its own.
-                if text.whole.part_of.is_some() {
-                    text.whole = packer.packed(&text.whole);
-                }
-                let at = Some(text.whole.from_seq);
-                let is_it = |had: &AskedText| had.whole.body == text.whole.body && had.part == text.part;
-                if wanted.iter().any(|(_, had)| is_it(had)) {
-                    continue;
-                }
-                wanted.push((asked.len(), text));
-                (AskedOutcome::Shown, at)
+        let told = |outcome, at| AskedFor { name: name.text.clone(), outcome, at };
+        match finder.find(name, &held.copied().collect::<Vec<_>>()) {
+            Err((AskedOutcome::Unknown, _)) if !name.firm => {}
+            Err((AskedOutcome::Unknown, at)) if named.is_partly => {
+                asked.push(told(AskedOutcome::NotIndexed, at))
             }
-        };
-        asked.push(AskedFor { name: name.text.clone(), outcome, at });
+            Err((outcome, at)) => asked.push(told(outcome, at)),
+            Ok(texts) => {
+                for mut text in texts {
+                    // A part of a body becomes a body of its own.
+                    if text.whole.part_of.is_some() {
+                        text.whole = packer.packed(&text.whole);
+                    }
+                    let is_it = |had: &AskedText| had.whole.body == text.whole.body && had.part == text.part;
+                    if !wanted.iter().any(|(_, had)| is_it(had)) {
+                        let at = Some(text.whole.from_seq);
+                        wanted.push((asked.len(), text));
+                        asked.push(told(AskedOutcome::Shown, at));
+                    }
+                }
+            }
+        }
     }
     (asked, wanted)
 }

@@ -341,6 +341,42 @@ fn the_newest_state_of_a_file_comes_back() {
 }
 
 #[test]
+fn a_file_that_was_read_in_parts_comes_back_in_parts() {
+    let (scene, options) = (Scene::new(), window(WINDOW));
+    scene.user("Begin.");
+    let read = |id: &str, from: usize| {
+        let input = format!(r#"{{"file_path":"src/wide.rs","offset":{from},"limit":20}}"#);
+        let lines = (from..from + 20).map(|line| format!("{line:>6}\tpub fn wide_{line}() {{}}\n"));
+        scene.tool(id, "Read", &input, &lines.collect::<String>())
+    };
+    let parts = [read("1", 1), read("2", 21), read("3", 41)];
+    let again = read("4", 1);
+    scene.tool("5", "Read", r#"{"file_path":"src/other/wide.rs","offset":1,"limit":20}"#, &code("other", 20));
+    scene.turns(0..40);
+    scene.build(&options);
+    words::catch_up(&scene.engine);
+    let built = scene.asked("Explain src/wide.rs.", &options);
+    let asked: Vec<_> = built.draft.asked.iter().map(|one| (&*one.name, one.outcome, one.at)).collect();
+    let expected = [again, parts[2], parts[1]].map(|at| ("src/wide.rs", AskedOutcome::Recalled, Some(at)));
+    assert_eq!(asked, expected, "the newest of each part, newest first");
+    let shown = Shown::of(&built.draft.body);
+    assert!([1, 20, 21, 40, 41, 60].iter().all(|line| shown.says(&format!("pub fn wide_{line}()"))));
+    assert!(!shown.says("other_1()"));
+    let built = scene.asked("Explain src/wide.rs:33.", &options);
+    let asked: Vec<_> = built.draft.asked.iter().map(|one| one.at).collect();
+    assert_eq!(asked, [Some(parts[1])], "the part with the line");
+    for part in 0..9 {
+        read(&format!("more {part}"), 100 + 20 * part);
+    }
+    scene.turns(40..80);
+    scene.build(&options);
+    words::catch_up(&scene.engine);
+    let built = scene.asked("Explain src/wide.rs.", &options);
+    assert_eq!(built.draft.asked.len(), 8);
+    assert!(Shown::of(&built.draft.body).says("older parts are at #"), "{:?}", built.draft.asked);
+}
+
+#[test]
 fn a_named_text_never_displaces_anything() {
     let (scene, options) = compacted();
     let mut outcomes = Vec::new();
