@@ -101,6 +101,16 @@ pub enum Query {
         /// Filter for the events.
         filter: EventFilter,
     },
+    /// Lists the positions of the events that pass a filter, by stream and position. Of a fork, its own positions are
+    /// listed. Answers [`Answer::Holders`].
+    Passing {
+        /// Tenant that owns the streams.
+        tenant: TenantNo,
+        /// Numbers of the streams; `None` for all.
+        streams: Option<Vec<StreamNo>>,
+        /// Filter for the events.
+        filter: EventFilter,
+    },
     /// Finds events that are not plain messages, latest first. Answers [`Answer::Events`].
     Marked {
         /// Tenant that owns the stream.
@@ -433,7 +443,7 @@ pub enum Answer {
     Named(Option<HandleTarget>),
     /// See [`Query::Handles`].
     Handles(Vec<Handle>),
-    /// See [`Query::Holders`], [`Query::PlacesOfKinds`] and [`Query::Unsettled`].
+    /// See [`Query::Holders`], [`Query::Passing`], [`Query::PlacesOfKinds`] and [`Query::Unsettled`].
     Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
     Source(Option<Box<SourceInfo>>),

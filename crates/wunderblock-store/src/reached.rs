@@ -39,6 +39,7 @@ impl Query {
             | Self::Stream { .. }
             | Self::Streams { .. }
             | Self::StreamsByNo { .. }
+            | Self::Passing { .. }
             | Self::OfKinds { .. }
             | Self::PlacesOfKinds { .. }
             | Self::Blobs { .. }

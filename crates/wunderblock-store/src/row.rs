@@ -200,6 +200,13 @@ impl StreamInfo {
         self.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
     }
 
+    /// Returns the first position of what the stream itself has: after what it shares with its parent, or at a document's
+    /// current version.
+    #[must_use]
+    pub fn first(&self) -> Seq {
+        if self.kind == StreamKind::Document { self.said } else { self.base().next() }
+    }
+
     /// Appends an event to the description of its stream, and returns the event's position.
     pub fn grow(&mut self, event: &PackedEvent) -> Seq {
         let seq = self.head.next();

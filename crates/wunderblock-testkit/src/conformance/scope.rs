@@ -141,6 +141,7 @@ fn about(scene: &TestTenant<'_>, one: &Subject) -> Vec<Query> {
     queries.extend([
         Query::Stream { tenant, of, stream: stream() },
         Query::StreamsByNo { tenant, streams: vec![one.no] },
+        Query::Passing { tenant, streams: Some(vec![one.no]), filter: filter.clone() },
         Query::Lineage { tenant, stream: stream() },
         Query::Events {
             tenant,

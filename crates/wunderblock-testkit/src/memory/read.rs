@@ -39,6 +39,7 @@ impl LedgerTables {
             Query::PlacesOfKinds { tenant, of, kinds } => {
                 Answer::Holders(self.places_of_kinds(reach, tenant, of, &kinds))
             }
+            query @ Query::Passing { .. } => Answer::Holders(self.passing(reach, &query)),
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
@@ -77,6 +78,18 @@ impl LedgerTables {
             | Query::Blocks { .. }
             | Query::SegmentBlocks { .. }) => self.derived(reach, query),
         })
+    }
+
+    /// Positions of the events that pass a filter.
+    fn passing(&self, reach: &Reach, query: &Query) -> Vec<(StreamNo, Seq)> {
+        let Query::Passing { tenant, streams, filter } = query else { return Vec::new() };
+        let own = |no: &StreamNo| {
+            let row = self.streams.get(no).filter(|row| row.tenant == *tenant);
+            let is_asked = streams.as_ref().is_none_or(|streams| streams.contains(no));
+            is_asked && row.is_some_and(|row| reach.admits(&row.info.scope))
+        };
+        let places = self.events.range(..).map(|(place, _)| *place).filter(|(no, _)| own(no));
+        places.filter(|place| self.accepts(filter, place.0, place.1)).collect()
     }
 
     /// Answers a query about bodies and handles.

@@ -45,6 +45,7 @@ fn seen(db: &Connection, reach: &Reach, query: &Query) -> Result<Answer, StoreEr
         Query::At { tenant, stream, seqs, filter } => {
             Answer::Events(read::at(db, *tenant, stream, seqs, filter)?)
         }
+        Query::Passing { .. } => Answer::Holders(read::passing(db, reach, query)?),
         Query::OfKinds { .. } => Answer::Events(of_kinds(db, reach, query)?),
         Query::PlacesOfKinds { .. } => Answer::Holders(places_of_kinds(db, reach, query)?),
         Query::Marked { tenant, stream, what, to, limit } => {

@@ -116,9 +116,9 @@ pub(in crate::sqlite) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEven
 const ACCEPTED: &str = "
      AND (?6 IS NULL OR role = ?6)
      AND (?7 IS NULL OR ?7 = coalesce(tool, CASE WHEN role = 3 THEN (SELECT c.tool FROM events c
-         WHERE c.tenant = ?1 AND c.stream = ?2 AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END))
+         WHERE c.tenant = ?1 AND c.stream = events.stream AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END))
      AND (?8 IS NULL OR EXISTS (SELECT 1 FROM (SELECT coalesce(path, CASE WHEN role = 3 THEN (SELECT c.path FROM events c
-         WHERE c.tenant = ?1 AND c.stream = ?2 AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END) AS p)
+         WHERE c.tenant = ?1 AND c.stream = events.stream AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END) AS p)
          WHERE p = ?8 OR substr(p, 1, length(?8) + 1) = ?8 || '/' OR substr(p, -length(?8) - 1) = '/' || ?8))
      AND at >= ?9
      AND (?10 IS NULL OR author = ?10)";
@@ -219,6 +219,34 @@ pub(in crate::sqlite) fn at(
         }
     }
     Ok(found)
+}
+
+/// Returns the positions of the events that pass a filter. No content is read.
+pub(in crate::sqlite) fn passing(
+    db: &Connection,
+    reach: &Reach,
+    query: &Query,
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let Query::Passing { tenant, streams, filter } = query else { return Ok(Vec::new()) };
+    let list =
+        |streams: &Vec<StreamNo>| streams.iter().map(|no| no.0.to_string()).collect::<Vec<_>>().join(",");
+    let numbers = streams.as_ref().map(|streams| format!("[{}]", list(streams)));
+    let conditions = accepted(filter);
+    let mut own: Vec<&dyn ToSql> = vec![&tenant.0, &numbers];
+    let passes = if filter.is_open() { "" } else { ACCEPTED };
+    if !filter.is_open() {
+        // The parameters 3 to 5 belong to ranges of events.
+        own.extend([&None::<u64> as &dyn ToSql; 3]);
+        own.extend(conditions.iter().map(AsRef::as_ref));
+    }
+    let visible = Visible::new(reach, own.len() + 1);
+    let sql = format!(
+        "SELECT stream, seq FROM events WHERE tenant = ?1 AND stream IN (SELECT s.stream FROM streams s
+             WHERE s.tenant = ?1 AND (?2 IS NULL OR s.stream IN (SELECT value FROM json_each(?2))){})
+         {passes} ORDER BY stream, seq",
+        visible.stream("s")
+    );
+    rows(db, &sql, visible.with(&own), |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
 fn event_counts(

@@ -83,6 +83,10 @@ pub(super) fn of_tenant(tenant: TenantNo) -> Vec<Query> {
     };
     let tagged = |tag: &str| StreamFilter { tags: vec![tag.to_owned()], ..StreamFilter::default() };
     let since = StreamFilter { since: Some(Millis(20)), ..StreamFilter::default() };
+    let passing = |streams, filter| Query::Passing { tenant, streams, filter };
+    let some = || Some((0..3).map(StreamNo).collect());
+    let by_tool =
+        EventFilter { tool: Some("tool 1".into()), since: Some(Millis(5)), ..EventFilter::default() };
     let bodies = || (0..4).map(|number| handle(&body_name(number))).collect::<Vec<_>>();
     let mut queries = vec![
         Query::Tenant { name: "left".to_owned() },
@@ -100,6 +104,10 @@ pub(super) fn of_tenant(tenant: TenantNo) -> Vec<Query> {
         Query::Erasures { tenant, sessions: (0..2).map(session_name).collect() },
         Query::Behind { tenant, of: OF, tables: DerivedTable::ALL.to_vec(), limit: 99 },
         Query::Unsettled { tenant, of: OF, limit: 3 },
+        passing(None, EventFilter { role: Some(Role::Tool), ..EventFilter::default() }),
+        passing(some(), EventFilter { role: Some(Role::User), ..EventFilter::default() }),
+        passing(None, by_tool),
+        passing(some(), EventFilter::default()),
         Query::Blobs { tenant, handles: bodies() },
         Query::Counts { tenant, handles: bodies() },
         Query::Epoch { tenant },

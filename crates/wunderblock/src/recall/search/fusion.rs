@@ -14,21 +14,19 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_index::{
-    DocScope, Header, IndexSearch, ParsedQuery as Words, PassageOrder, PassageSearch, Profiles, SearchError,
+    Header, IndexSearch, ParsedQuery as Words, PassageOrder, PassageSearch, Profiles, SearchError,
     SearchOrder, Tail, rank,
 };
 use wunderblock_store::{Answer, Query};
 
-/// Everything that matches a query. The hits are not yet checked for phrases and filters, which the index does not hold.
+/// Everything that matches a query. The hits are not yet checked for phrases, which the index does not hold.
 pub(super) struct Ranking<'a> {
     task: &'a Task<'a>,
-    scope: DocScope,
+    ground: Ground,
     /// Passages in scope, if they are ranked.
     passages: Option<PassageOrder>,
     /// Similarity of each passage to the question, if the meaning is compared.
     similarity: Option<Vec<u16>>,
-    /// Index segments, newest first.
-    segments: Vec<(u64, Arc<Header>)>,
     /// Blocks of the segments that hold the words, by the position of the segment and the number of the block.
     blocks: HashMap<(usize, u32), Vec<u8>>,
     /// Documents that are scanned, not indexed.
@@ -56,20 +54,20 @@ impl<'a> Ranking<'a> {
             Some(meaning) if compares => Some((meaning, ground.read_vectors(task).await?)),
             _ => None,
         };
-        let Ground { scope, segments, .. } = ground;
-        let blocks = read_blocks(task.engine, words, &segments).await?;
+        let (segments, scope) = (&ground.segments, &ground.scope);
+        let blocks = read_blocks(task.engine, words, segments).await?;
         let passages = (task.options.order == SearchOrder::Ranked)
-            .then(|| task.engine.known.order(&segments, &scope).with_tail(&tail, &scope));
+            .then(|| task.engine.known.order(segments, scope).with_tail(&tail, scope));
         let similarity = passages.as_ref().zip(vectors);
         let similarity = similarity
             .map(|(order, (meaning, vectors))| vectors.similarity(meaning, order, &similar))
             .transpose()?;
-        Ok(Self { task, scope, passages, similarity, segments, blocks, tail, kept, scanned, late, by_words })
+        Ok(Self { task, ground, passages, similarity, blocks, tail, kept, scanned, late, by_words })
     }
 
     /// Returns the first hits. A higher limit gives the same hits and further ones.
     pub(super) fn best(&self, limit: usize) -> Result<Vec<RankedHit>, Error> {
-        let headers: Vec<&Header> = self.segments.iter().map(|(_, header)| header.as_ref()).collect();
+        let headers: Vec<&Header> = self.ground.segments.iter().map(|(_, header)| header.as_ref()).collect();
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
             Ok(self.blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
         };
@@ -80,11 +78,13 @@ impl<'a> Ranking<'a> {
         let Some(order) = &self.passages else {
             let search = IndexSearch {
                 query: self.task.words(),
-                scope: &self.scope,
+                scope: &self.ground.scope,
                 order: SearchOrder::Newest,
                 limit,
             };
-            let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch, |_, _| Ok(true));
+            let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch, |key, _| {
+                Ok(self.ground.passes(key))
+            });
             let hit = |hit: wunderblock_index::DocHit| RankedHit {
                 doc: hit.doc,
                 part: None,
@@ -106,7 +106,8 @@ impl<'a> Ranking<'a> {
             fill: if options.tokens.is_some() { limit } else { 0 },
             limit,
         };
-        let hits = rank(&search, &headers, Some(&self.tail), fetch, |_| Ok(true)).map_err(failed)?;
+        let hits = rank(&search, &headers, Some(&self.tail), fetch, |key| Ok(self.ground.passes(key)))
+            .map_err(failed)?;
         let hit = |hit: wunderblock_index::PassageHit| RankedHit {
             arms: hit.reasons(),
             doc: hit.doc,

@@ -11,12 +11,16 @@ use crate::recall::catch_up::is_current;
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
-use wunderblock_index::{DocScope, Header, VectorHeader};
-use wunderblock_store::{Answer, DerivedTable, Query, StreamInfo, StreamKind, Stretch, TenantNo};
+use wunderblock_index::{DocKey, DocScope, Header, VectorHeader};
+use wunderblock_store::{Answer, DerivedTable, EventFilter, Query, StreamInfo, StreamNo, Stretch, TenantNo};
 
 /// State of the index and the ledger: every document is either indexed or waiting, and none is both.
 pub(super) struct Ground {
     pub(super) scope: DocScope,
+    /// Streams with documents in scope; `None` if all have.
+    streams: Option<Vec<StreamNo>>,
+    /// Documents that pass the filter for events; `None` if all do. The others still count in the ranking.
+    passing: Option<DocScope>,
     /// Streams with events that are not indexed yet, or have no vectors yet.
     pub(super) behind: Vec<StreamInfo>,
     /// Index segments, newest first.
@@ -47,7 +51,8 @@ impl Ground {
         let segments = engine.known.headers(segments)?;
         let mut vectors = engine.known.vector_headers(answers.take(vectors)?)?;
         vectors.retain(|(_, header)| is_current(header));
-        let mut ground = Self { scope: DocScope::everything(), behind, segments, vectors };
+        let scope = DocScope::everything();
+        let mut ground = Self { scope, streams: None, passing: None, behind, segments, vectors };
         let cut = cut.map(|(key, seq)| Ok::<_, Error>((answers.take(key)?, seq))).transpose()?;
         if let Some(chosen) = chosen {
             let mut chosen = take_streams(&mut answers, chosen)?;
@@ -55,6 +60,7 @@ impl Ground {
                 leave_out(&mut chosen, except, &answers.take(excepted)?);
             }
             ground.narrow_to(&chosen, cut.as_ref());
+            ground.streams = Some(chosen.iter().map(|info| info.no).collect());
         }
         if let Some(lineage) = lineage {
             let mut stretches = answers.take(lineage)?;
@@ -64,8 +70,25 @@ impl Ground {
             let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
             ground.scope = DocScope::of(ranges);
             ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
+            ground.streams = Some(stretches.iter().map(|stretch| stretch.no).collect());
         }
         Ok(ground)
+    }
+
+    /// Asks the store which documents pass a filter for events.
+    pub(super) async fn filtered(mut self, engine: &Engine, filter: &EventFilter) -> Result<Self, Error> {
+        if !filter.is_open() {
+            let (tenant, streams) = (engine.tenant.no, self.streams.clone());
+            let passing = Query::Passing { tenant, streams, filter: filter.clone() };
+            let places = engine.ask(passing, Answer::holders).await?;
+            self.passing = Some(DocScope::of(places.into_iter().map(|(no, seq)| (no.0, seq.0..=seq.0))));
+        }
+        Ok(self)
+    }
+
+    /// Returns whether a document may be a hit.
+    pub(super) fn passes(&self, key: DocKey) -> bool {
+        self.passing.as_ref().is_none_or(|passing| passing.contains(key))
     }
 
     /// Limits the search to sessions. A fork is searched from its own positions on: the earlier ones belong to the
@@ -76,11 +99,7 @@ impl Ground {
             let own = cut.filter(|(line, _)| line.iter().any(|stretch| stretch.no == info.no));
             own.map_or(info.head, |(_, before)| info.head.min(before.prev()))
         };
-        let own = |info: &StreamInfo| match info.kind {
-            StreamKind::Document => info.said,
-            _ => info.base().next(),
-        };
-        self.scope = DocScope::of(chosen.iter().map(|info| (info.no.0, own(info).0..=end(info).0)));
+        self.scope = DocScope::of(chosen.iter().map(|info| (info.no.0, info.first().0..=end(info).0)));
         self.behind.retain(|info| chosen.iter().any(|chosen| chosen.no == info.no));
     }
 

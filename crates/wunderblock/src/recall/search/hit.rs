@@ -91,7 +91,7 @@ pub struct DocumentPlace {
 
 impl DocumentPlace {
     /// Returns the place of a section; `None` for another event. `text` returns the redacted text of a body.
-    pub(super) fn of(engine: &Engine, event: &Event, text: impl Fn(&Body) -> Option<String>) -> Option<Self> {
+    pub(crate) fn of(engine: &Engine, event: &Event, text: impl Fn(&Body) -> Option<String>) -> Option<Self> {
         let Some(Fact::DocumentSection(section)) = &event.fact else { return None };
         let EventSource::Import { source, revision, .. } = event.source else { return None };
         let (handle, lines) = match section.lines {
@@ -162,10 +162,10 @@ pub enum SearchCut {
     /// The deadline passed while texts that are not indexed were scanned.
     #[error("the search was given up before all texts that are not in the index were scanned")]
     Scanning,
-    /// The deadline passed, or too many messages contain the words but not the phrases, or do not pass the filter.
+    /// The deadline passed, or too many messages contain the words but not the phrases.
     #[error(
-        "the search was given up after the {0} best messages that contain the words; most of them do not pass the \
-         filter, or do not contain the phrase"
+        "the search was given up after the {0} best messages that contain the words; most of them do not contain the \
+         phrase"
     )]
     Candidates(u64),
     /// Too many messages wait for their vectors, so words alone were compared.

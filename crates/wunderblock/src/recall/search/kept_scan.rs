@@ -56,12 +56,12 @@ pub(super) async fn scan_all(
     ground: &Ground,
     mut texts: KeptTexts,
 ) -> Result<KeptScan, Error> {
-    let (engine, options) = (task.engine, task.options);
-    texts.retain(|(stream, seq), _| ground.scope.contains(key_of(*stream, *seq)));
+    let may_be = |key| ground.scope.contains(key) && ground.passes(key);
+    texts.retain(|(stream, seq), _| may_be(key_of(*stream, *seq)));
     if texts.is_empty() {
         return Ok(KeptScan::default());
     }
-    let rows = read_rows(engine, texts.keys().copied(), &options.events).await?.rows;
+    let rows = read_rows(task.engine, texts.keys().copied()).await?.rows;
     texts.retain(|(stream, seq), _| rows.get(&(stream.0, seq.0)).is_some_and(|row| row.payload.is_some()));
     scan(task, texts).await
 }

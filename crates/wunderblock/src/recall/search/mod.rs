@@ -39,7 +39,7 @@ use wunderblock_core::units::Tokens;
 use wunderblock_index::Question;
 use wunderblock_store::{DerivedTable, StoreError};
 
-/// Maximum number of messages with the words that are checked for the phrases and the filter, unless more hits are
+/// Maximum number of messages with the words that are checked for the phrases, unless more hits are
 /// wanted. It bounds the memory of a search.
 const CANDIDATES: usize = 8_192;
 /// Maximum number of messages whose texts are read at a time.
@@ -81,7 +81,7 @@ pub(crate) async fn search(
 async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
     let Task { engine, options, .. } = *task;
     let words = task.words();
-    let ground = Ground::find(engine, options).await?;
+    let ground = Ground::find(engine, options).await?.filtered(engine, &options.events).await?;
     let is_plain = options.messages_only || options.brief;
     let kept = if is_plain { KeptTexts::new() } else { kept_texts(engine).await? };
     let ranking = Ranking::prepare(task, ground, kept).await?;
@@ -128,7 +128,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
             let cut = cut.or(by_words.then_some(SearchCut::Meaning));
             return Ok(SearchResult { hits, scanned: *scanned, cut });
         }
-        // The index does not check phrases and filters, so hits may have been removed, and the search is repeated with
+        // The index does not check phrases, so hits may have been removed, and the search is repeated with
         // a higher limit.
         limit = limit.saturating_mul(4).min(max);
     }

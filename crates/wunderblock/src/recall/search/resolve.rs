@@ -23,11 +23,10 @@ pub(super) struct Rows {
     pub(super) rows: HashMap<(u32, u64), StoredEvent>,
 }
 
-/// Reads the events at places that pass a filter.
+/// Reads the events at places.
 pub(super) async fn read_rows(
     engine: &Engine,
     places: impl Iterator<Item = (StreamNo, Seq)>,
-    filter: &EventFilter,
 ) -> Result<Rows, Error> {
     let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
     for (stream, seq) in places {
@@ -38,7 +37,8 @@ pub(super) async fn read_rows(
     let streams = engine.ask(query, Answer::streams).await?;
     let streams: HashMap<StreamNo, StreamInfo> = streams.into_iter().map(|info| (info.no, info)).collect();
     let at = |(no, seqs)| {
-        Some(Query::At { tenant, stream: streams.get(&no)?.id.clone(), seqs, filter: filter.clone() })
+        let (stream, filter) = (streams.get(&no)?.id.clone(), EventFilter::default());
+        Some(Query::At { tenant, stream, seqs, filter })
     };
     let mut rows = HashMap::new();
     for answer in engine.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
@@ -48,8 +48,8 @@ pub(super) async fn read_rows(
     Ok(Rows { streams, rows })
 }
 
-/// Resolves hits to documents, and drops those that do not pass the filter, that belong to an earlier version, or whose
-/// texts do not contain the phrases of the query.
+/// Resolves hits to documents, and drops those that belong to an earlier version, or whose texts do not contain the phrases
+/// of the query.
 pub(super) async fn resolve(
     task: &Task<'_>,
     hits: Vec<RankedHit>,
@@ -57,7 +57,7 @@ pub(super) async fn resolve(
 ) -> Result<Vec<(DocKey, SearchHit)>, Error> {
     let engine = task.engine;
     let places = hits.iter().map(|hit| (StreamNo(hit.doc.stream), Seq(hit.doc.seq)));
-    let Rows { streams, rows } = read_rows(engine, places, &task.options.events).await?;
+    let Rows { streams, rows } = read_rows(engine, places).await?;
     let facts =
         rows.values().filter_map(|row| decode_event(engine, &streams.get(&row.stream)?.id, row).ok()?.fact);
     let handles: Vec<_> = facts
