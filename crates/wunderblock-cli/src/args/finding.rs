@@ -1,6 +1,5 @@
 //! Arguments of the commands that find sessions and messages, and price them.
 
-use super::documents::InArg;
 use super::shared::{SearchedArgs, SessionFilterArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 
@@ -97,9 +96,6 @@ pub(crate) struct Search {
     pub(crate) query: Vec<String>,
     #[command(flatten)]
     pub(crate) searched: SearchedArgs,
-    /// Only sessions, or only documents that were indexed
-    #[arg(long = "in", value_enum, value_name = "WHAT", conflicts_with = "session")]
-    pub(crate) within: Option<InArg>,
     /// Latest first, and all words required, instead of best first
     #[arg(long)]
     pub(crate) newest: bool,
@@ -116,12 +112,13 @@ pub(crate) struct Search {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock grep \"error[E0308]\"                    literally, in every session
+  wunderblock grep \"error[E0308]\"                    literally, in sessions and documents
   wunderblock grep -i --regex \"panicked at .*rs\" -n 20
   wunderblock grep unwrap --session 3f9c -C 3           with three lines before and after
   wunderblock grep panicked --tool Bash --project .     in the results of one tool, in this project
+  wunderblock grep \"make rollback\" --in documents       in documents that were indexed
 
-A match is named by its place, SESSION#950:15: position 950, line 15. Exit 1 when nothing matches, as grep does.")]
+A match is named by its place, SESSION#950:15: position 950, line 15; in a document, PATH:15. Exit 1 when nothing matches, as grep does.")]
 pub(crate) struct Grep {
     /// Text, taken literally
     #[arg(value_name = "PATTERN")]

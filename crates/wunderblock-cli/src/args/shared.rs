@@ -1,6 +1,7 @@
 //! Arguments that several commands take.
 
 use super::compaction::PolicyArgs;
+use super::documents::InArg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
@@ -62,6 +63,9 @@ pub(crate) struct SearchedArgs {
     /// Only this session
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["project", "user", "agent", "run", "tag"])]
     pub(crate) session: Option<String>,
+    /// Only sessions, or only documents that were indexed
+    #[arg(long = "in", value_enum, value_name = "WHAT", conflicts_with = "session")]
+    pub(crate) within: Option<InArg>,
     #[command(flatten)]
     pub(crate) sessions: SessionFilterArgs,
     #[command(flatten)]

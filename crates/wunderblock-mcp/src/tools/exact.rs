@@ -16,13 +16,10 @@ const LINE: usize = 200;
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
-    if arguments.text("in") == Some("documents") {
-        let why = "`exact` looks in sessions; leave it out to search documents by their words";
-        return Err(ToolFailure::Door(why.to_owned()));
-    }
     let engine = call.ledger.open(LedgerUse::Existing).await?;
     let searched = Searched::of(call, &engine).await?;
     let options = GrepOptions {
+        within: searched.within,
         session: searched.session.clone(),
         sessions: searched.sessions.clone(),
         events: searched.events.clone(),
@@ -49,7 +46,8 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         let nothing = searched.nothing(call, &engine).await?;
         format!("{nothing} Without `exact`, words are found in any form and order.")
     } else {
-        let mut text = fence::data("matching lines of past sessions, newest first", &lines.join("\n"));
+        let mut text =
+            fence::data("matching lines of past sessions and documents, newest first", &lines.join("\n"));
         if more {
             text.push_str("\nThere are further matches; raise `limit`, or use a longer text.");
         }
@@ -71,14 +69,21 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
 }
 
 fn facts(engine: &Engine, one: &Match) -> Value {
-    json!({
-        "address": one.readable(engine),
-        "session": fence::plain(one.session.as_str()),
-        "position": one.seq,
-        "line": one.line,
-        "at": time(one.at),
-        "role": one.role.name(),
-    })
+    let (address, line, at) = (one.readable(engine), one.line, time(one.at));
+    match &one.document {
+        Some(document) => {
+            let document = fence::plain_line(&document.name());
+            json!({ "address": address, "document": document, "line": line, "at": at })
+        }
+        None => json!({
+            "address": address,
+            "session": fence::plain(one.session.as_str()),
+            "position": one.seq,
+            "line": line,
+            "at": at,
+            "role": one.role.name(),
+        }),
+    }
 }
 
 /// Returns a matching line with its place. Of a long line, only the part around the match is shown.
@@ -88,5 +93,8 @@ fn line(engine: &Engine, one: &Match) -> String {
     let shown = stub::head(rest, one.found.len().min(LINE).saturating_add(LINE));
     let cut = |is_cut: bool| if is_cut { "…" } else { "" };
     let (first, last) = (cut(lead.len() < before.len()), cut(shown.len() < rest.len()));
-    format!("{} line {}: {first}{lead}{shown}{last}", one.readable(engine), one.line)
+    let document =
+        one.document.as_ref().map(|document| format!(" · {}", fence::plain_line(&document.name())));
+    let (address, document) = (one.readable(engine), document.unwrap_or_default());
+    format!("{address}{document} line {}: {first}{lead}{shown}{last}", one.line)
 }

@@ -3,8 +3,8 @@
 use super::call::ToolCall;
 use crate::answer::ToolFailure;
 use jiff::tz::TimeZone;
-use wunderblock::Engine;
 use wunderblock::store::{EventFilter, StreamFilter};
+use wunderblock::{Engine, SearchIn};
 use wunderblock_core::fence::plain_line;
 use wunderblock_core::id::StreamId;
 use wunderblock_settings::SettingsError;
@@ -14,6 +14,7 @@ use wunderblock_settings::filter::{
 
 /// What a search looks at.
 pub(super) struct Searched {
+    pub(super) within: SearchIn,
     pub(super) session: Option<StreamId>,
     pub(super) sessions: StreamFilter,
     pub(super) events: EventFilter,
@@ -42,7 +43,12 @@ impl Searched {
         let session = call.named_session(engine).await?;
         let sessions = session_filter(&choice, || TimeZone::UTC).map_err(failure)?;
         let events = message_filter(&messages, &sessions);
-        Ok(Self { session, sessions, events, choice })
+        let within = match call.arguments.text("in") {
+            Some("sessions") => SearchIn::Sessions,
+            Some("documents") => SearchIn::Documents,
+            _ => SearchIn::Everything,
+        };
+        Ok(Self { within, session, sessions, events, choice })
     }
 
     /// Says, after a search that found nothing, where it has looked, and which filter no session passes.

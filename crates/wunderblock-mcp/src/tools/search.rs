@@ -6,7 +6,7 @@ use super::filters::Searched;
 use crate::answer::{ToolAnswer, ToolFailure, time};
 use crate::ledger::LedgerUse;
 use serde_json::{Value, json};
-use wunderblock::{Engine, SearchHit, SearchIn, SearchOptions, SearchOrder};
+use wunderblock::{Engine, SearchHit, SearchOptions, SearchOrder};
 use wunderblock_core::fence;
 use wunderblock_core::units::Tokens;
 
@@ -25,13 +25,8 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
     let tokens = arguments.number("tokens").map(Tokens);
     let limit = arguments.limit(if tokens.is_some() { MOST } else { LIMIT });
-    let within = match arguments.text("in") {
-        Some("sessions") => SearchIn::Sessions,
-        Some("documents") => SearchIn::Documents,
-        _ => SearchIn::Everything,
-    };
     let options = SearchOptions {
-        within,
+        within: searched.within,
         session: searched.session.clone(),
         sessions: searched.sessions.clone(),
         events: searched.events.clone(),

@@ -1,6 +1,6 @@
 //! `grep`: searches the originals for a text, newest first, and prints each match as it is found.
 
-use crate::args::{Global, Grep};
+use crate::args::{Global, Grep, InArg};
 use crate::drawing::columns::{fit, pad};
 use crate::drawing::paint::Paint;
 use crate::drawing::terminal::{clean, clean_json, clean_lines, width};
@@ -13,7 +13,7 @@ use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Duration;
-use wunderblock::{Deadline, GrepOptions, GrepStop, Match};
+use wunderblock::{Deadline, DocumentPlace, GrepOptions, GrepStop, Match};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
 use wunderblock_settings::Settings;
@@ -22,6 +22,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
     let engine = settings.read_only().await?;
     let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let options = GrepOptions {
+        within: InArg::within(wanted.searched.within),
         session,
         sessions,
         events,
@@ -88,14 +89,20 @@ fn machine(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
 
 fn flat(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
     for (line, text, is_hit) in lines(hit) {
-        let place = match hit.place {
-            Some(place) if is_hit => place.short(),
-            Some(place) => place.handle.short(),
-            None => format!("{}#{}:{line}", clean(hit.session.as_str()), hit.seq),
+        let place = match (hit.place, &hit.document) {
+            (Some(place), _) if is_hit => place.short(),
+            (Some(place), _) => place.handle.short(),
+            (None, Some(document)) => format!("{}{}", clean(&document.path), line_of(document, line)),
+            (None, None) => format!("{}#{}:{line}", clean(hit.session.as_str()), hit.seq),
         };
         writeln!(out, "{place}{} {}", if is_hit { "" } else { "-" }, clean_lines(text))?;
     }
     Ok(())
+}
+
+/// Returns the place of a line in its document.
+fn line_of(document: &DocumentPlace, line: u64) -> String {
+    document.page.map_or_else(|| format!(":{line}"), |page| format!(", page {page}:{line}"))
 }
 
 /// Returns the lines of a match and the lines around it, with their numbers.
@@ -125,7 +132,9 @@ impl GrepPicture {
         let last = self.last.take();
         if last.as_ref().is_none_or(|(session, ..)| *session != hit.session) {
             let gap = if last.is_some() { "\n" } else { "" };
-            writeln!(out, "{gap}{}", self.paint.bold(&self.names.short(&hit.session)))?;
+            let document = hit.document.as_ref().map(|document| clean(&document.path));
+            let name = document.unwrap_or_else(|| self.names.short(&hit.session));
+            writeln!(out, "{gap}{}", self.paint.bold(&name))?;
         }
         let is_same = last.as_ref().is_some_and(|(session, seq, handle, _)| {
             *session == hit.session && *seq == hit.seq && *handle == hit.handle
@@ -141,7 +150,11 @@ impl GrepPicture {
 
     fn found(&self, hit: &Match) -> String {
         // A place in bytes is the address that `read` accepts.
-        let place = hit.place.map_or_else(|| format!("#{}:{}", hit.seq, hit.line), |place| place.short());
+        let place = match (hit.place, &hit.document) {
+            (Some(place), _) => place.short(),
+            (None, Some(document)) => line_of(document, hit.line).trim_start_matches(", ").to_owned(),
+            (None, None) => format!("#{}:{}", hit.seq, hit.line),
+        };
         let head = format!(
             "{} {} {}",
             pad(&place, 11),

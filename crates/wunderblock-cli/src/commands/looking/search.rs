@@ -23,7 +23,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     let engine = settings.either().await?;
     let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
-    let within = InArg::within(wanted.within);
+    let within = InArg::within(wanted.searched.within);
     let tokens = wanted.tokens.map(Tokens);
     let limit = wanted.limit.unwrap_or(if tokens.is_some() { 200 } else { 10 });
     let deadline = Deadline::after(SEARCH_TIME);

@@ -75,6 +75,7 @@ impl KeptLines<'_> {
             at: self.row.at,
             role: self.role,
             handle: None,
+            document: None,
             place: Some(self.text.place(window.at(part.start), window.at(part.end))),
             line: 0,
             found: before..before + len,

@@ -13,15 +13,17 @@ use crate::base::turns::Turn;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::kept_bytes::{BytePlace, KeptTexts};
 use crate::ledger::reading::address::Address;
-use crate::ledger::reading::query_batch::{EVERY, NEWEST};
+use crate::ledger::reading::lineage::{ask_streams, take_streams};
+use crate::ledger::reading::query_batch::{NEWEST, QueryBatch};
 use crate::ledger::reading::stored::decode_event;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
-use crate::recall::search::kept_texts;
+use crate::recall::search::{DocumentPlace, kept_texts};
 use bytes::KeptLines;
 use narrow::Places;
 pub use options::GrepOptions;
 pub(crate) use pattern::Pattern;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
@@ -56,7 +58,7 @@ impl GrepStop {
 /// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
-    /// Session that contains the line.
+    /// Session that contains the line, or the document.
     pub session: StreamId,
     /// Position of the event.
     pub seq: Seq,
@@ -70,7 +72,10 @@ pub struct Match {
     /// Place of the line, if the text is kept as bytes: the output of a command, for which the event stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<BytePlace>,
-    /// Line number in the text, counted from 1.
+    /// Section of a document that contains the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<DocumentPlace>,
+    /// Line number, counted from 1: in the text, or in the file of a document if its section states lines.
     pub line: u64,
     /// Text of the line, without its line ending. Of a long line in bytes, the part around the match.
     pub text: String,
@@ -92,10 +97,14 @@ impl Match {
         Address::of_event(engine, &self.session, self.seq)
     }
 
-    /// Returns what [`Recall::read`](crate::Recall::read) accepts as the place of the line: the event, or bytes.
+    /// Returns what [`Recall::read`](crate::Recall::read) accepts as the place of the line: the event, its section, or
+    /// bytes.
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
-        self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
+        match &self.document {
+            Some(document) => document.address.clone(),
+            None => self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string()),
+        }
     }
 }
 
@@ -178,16 +187,16 @@ pub(crate) async fn grep(
     if let Some(session) = &options.session {
         return Ok(stop(session, grep_stream(engine, &scan(session), &pattern, found).await?));
     }
-    let streams = engine.listed(options.sessions.clone(), EVERY).await?;
+    let mut batch = QueryBatch::default();
+    let asked = ask_streams(&mut batch, engine.tenant.no, options.within.kinds(), &options.sessions);
+    let mut streams = take_streams(&mut engine.ask_all(batch).await?, asked)?;
+    streams.sort_by_key(|info| Reverse((info.said_at, info.no)));
     let mut fragments = narrow::fragments(pattern_text, options);
-    // A forked session is searched from its fork onwards: earlier events are found in the session to which
-    // they belong.
-    let first = |info: &StreamInfo| info.base().next();
-    let length = |info: &StreamInfo| info.head.next().0.saturating_sub(first(info).0);
+    let length = |info: &StreamInfo| info.head.next().0.saturating_sub(info.first().0);
     let (mut left, mut until_narrowed) = (streams.iter().map(length).sum::<u64>(), GREP_SCAN);
     let mut places = None;
     for info in &streams {
-        let (first, mut to) = (first(info), info.head);
+        let (first, mut to) = (info.first(), info.head);
         while first <= to {
             if until_narrowed == 0
                 && let Some(fragments) = fragments.take()
@@ -272,7 +281,7 @@ impl<'a> PageReader<'a> {
         found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> Result<ControlFlow<ScanEnd>, Error> {
         let (begun, scan) = (Instant::now(), self.scan);
-        let run = GrepRun { scan, page, pattern, key: &self.engine.tenant.key };
+        let run = GrepRun { engine: self.engine, scan, page, pattern };
         let bodies = run.bodies()?;
         if scan.deadline.has_turns() {
             let text = if begun.elapsed() > TURN { self.text.0 / 4 } else { self.text.0 * 2 };
@@ -374,10 +383,10 @@ type FoundBody = (usize, usize, usize);
 
 /// Search for a pattern in a page of one session.
 struct GrepRun<'a> {
+    engine: &'a Engine,
     scan: &'a StreamScan<'a>,
     page: &'a Page,
     pattern: &'a Pattern,
-    key: &'a [u8; 32],
 }
 
 impl GrepRun<'_> {
@@ -400,7 +409,7 @@ impl GrepRun<'_> {
         match body {
             Body::Inline(text) => Ok(Some(text.as_bytes())),
             Body::Blob { blob, .. } => match self.page.packed.get(blob) {
-                Some(blob) => Ok(Some(unpacker.body(self.key, blob)?)),
+                Some(blob) => Ok(Some(unpacker.body(&self.engine.tenant.key, blob)?)),
                 None => Ok(None),
             },
         }
@@ -414,13 +423,15 @@ impl GrepRun<'_> {
         found: &mut Vec<FoundBody>,
     ) -> Result<(), Error> {
         let Some((_, Some(fact))) = self.page.events.get(event) else { return Ok(()) };
-        let media: Vec<&Body> = match fact {
+        let left_out: Vec<&Body> = match fact {
             Fact::MessageAppended(said) => said.message.parts.iter().flat_map(media_bodies).collect(),
+            // The headings above a section stand in its text, or in that of an earlier one.
+            Fact::DocumentSection(section) => section.heading.iter().collect(),
             _ => Vec::new(),
         };
         for (number, body) in fact.readable_bodies().into_iter().enumerate() {
             // Bodies are compared by address, so an identical text in another part is still searched.
-            if media.iter().any(|other| std::ptr::eq(*other, body)) {
+            if left_out.iter().any(|other| std::ptr::eq(*other, body)) {
                 continue;
             }
             if self.scan.deadline.is_over() {
@@ -452,6 +463,8 @@ impl GrepRun<'_> {
         let masked = self.scan.masks.zip(std::str::from_utf8(text).ok());
         let masked = masked.map(|(masks, text)| masks.mask(text));
         let visible = masked.as_ref().map_or(text, |masked| masked.as_bytes());
+        let document = self.document(row, fact)?;
+        let above = document.as_ref().and_then(|document| document.lines).map_or(0, |(from, _)| from - 1);
         for (line, start, end) in self.pattern.lines(text, first, self.scan.deadline) {
             if self.scan.deadline.is_over() {
                 break;
@@ -466,7 +479,8 @@ impl GrepRun<'_> {
                 role,
                 handle: body.handle(),
                 place: None,
-                line,
+                document: document.clone(),
+                line: above + line,
                 // A match that continues on the next line is shown only to the end of its first line.
                 found: self.pattern.range(whole).unwrap_or_default(),
                 text: shown,
@@ -478,6 +492,15 @@ impl GrepRun<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the place of a section in its document.
+    fn document(&self, row: &StoredEvent, fact: &Fact) -> Result<Option<DocumentPlace>, Error> {
+        let Fact::DocumentSection(_) = fact else { return Ok(None) };
+        let event = decode_event(self.engine, self.scan.stream, row)?;
+        let heading =
+            |body: &Body| body.inline().map(|text| self.engine.config.redactor.mask(text).into_owned());
+        Ok(DocumentPlace::of(self.engine, &event, heading))
     }
 }
 

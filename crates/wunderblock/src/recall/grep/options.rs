@@ -1,12 +1,15 @@
 //! Options of a search in the original texts.
 
 use crate::base::deadline::Deadline;
+use crate::recall::search::SearchIn;
 use wunderblock_core::id::StreamId;
 use wunderblock_store::{EventFilter, StreamFilter};
 
 /// Options of a search.
 #[derive(Clone, Debug, Default)]
 pub struct GrepOptions {
+    /// Whether to search sessions, documents, or both, if `session` is `None`.
+    pub within: SearchIn,
     /// Session to search, including the events before its fork. `None` searches all sessions.
     pub session: Option<StreamId>,
     /// Whether the pattern is a regular expression.
@@ -15,7 +18,7 @@ pub struct GrepOptions {
     pub ignore_case: bool,
     /// Number of lines returned before and after each match.
     pub context: usize,
-    /// Sessions to search, if `session` is `None`.
+    /// Sessions to search, if `session` is `None`. Documents must pass the filter, too.
     pub sessions: StreamFilter,
     /// Filter for the events.
     pub events: EventFilter,

@@ -188,7 +188,7 @@ fn a_moved_folder_is_other_documents_until_the_old_ones_are_removed() {
     assert_eq!(index(&engine, &moved), [0, 1, 2, 0, 0], "adding them again finds them again");
     assert_eq!(places(&engine, "bearings").len(), 1);
     let unknown = block_on(engine.documents().unindex(&moved.join("guide")));
-    assert!(unknown.unwrap_err().to_string().contains("no document was indexed from here"));
+    assert!(matches!(unknown, Err(Error::NoDocument(_))));
     assert_eq!(problems(&engine), [""; 0]);
 }
 
@@ -215,13 +215,95 @@ fn a_document_is_never_taken_for_a_session() {
     assert_eq!(search(&engine, "kestrel", &one).len(), 1);
     let filtered = SearchOptions { sessions: project, ..SearchOptions::default() };
     assert_eq!(search(&engine, "kestrel", &filtered).len(), 3, "documents of the project");
-    let mut lines = 0;
-    let mut count = |_| {
-        lines += 1;
+}
+
+/// Returns the places of the lines with a text: names of files with lines, or sessions with positions.
+fn lines(engine: &Engine, text: &str, options: &GrepOptions) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut note = |hit: wunderblock::Match| {
+        found.push(hit);
         std::ops::ControlFlow::Continue(())
     };
-    block_on(engine.recall().grep("kestrel", &GrepOptions::default(), &mut count)).unwrap();
-    assert_eq!(lines, 1, "an exact search is for sessions");
+    block_on(engine.recall().grep(text, options, &mut note)).unwrap();
+    let place = |hit: &wunderblock::Match| match &hit.document {
+        Some(document) => {
+            assert!(read(engine, &hit.readable(engine)).contains(&hit.text), "{hit:?}");
+            format!("{}:{}", document.path.rsplit('/').next().unwrap(), hit.line)
+        }
+        None => format!("{}#{}", hit.session, hit.seq),
+    };
+    let mut places: Vec<String> = found.iter().map(place).collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn an_exact_search_finds_the_lines_of_current_documents() {
+    let home = Home::new();
+    let (engine, docs) = (home.engine(), folder(&home));
+    append(&engine, "s", vec![said("1", Role::User, "the kestrel of the session")]);
+    index(&engine, &docs);
+    let within = |within| GrepOptions { within, ..GrepOptions::default() };
+    for is_indexed in [false, true] {
+        if is_indexed {
+            catch_up(&engine);
+        }
+        assert_eq!(
+            lines(&engine, "kestrel", &GrepOptions::default()),
+            ["guide.md:8", "page.html:3", "plan.txt:1", "s#2"]
+        );
+        assert_eq!(lines(&engine, "kestrel", &within(SearchIn::Sessions)), ["s#2"]);
+        assert_eq!(lines(&engine, "every kestrel", &within(SearchIn::Documents)), ["guide.md:8"]);
+        let one = GrepOptions { session: Some(stream("s")), ..GrepOptions::default() };
+        assert_eq!(lines(&engine, "kestrel", &one), ["s#2"]);
+        let role = wunderblock::store::EventFilter { role: Some(Role::User), ..Default::default() };
+        assert_eq!(
+            lines(&engine, "kestrel", &GrepOptions { events: role, ..within(SearchIn::Everything) }),
+            ["s#2"]
+        );
+    }
+    write(&docs.join("guide.md"), 5, GUIDE.replace("kestrel", "falcon"));
+    std::fs::remove_file(docs.join("notes/plan.txt")).unwrap();
+    index(&engine, &docs);
+    assert_eq!(lines(&engine, "kestrel", &within(SearchIn::Documents)), ["page.html:3"]);
+    assert_eq!(lines(&engine, "falcon", &GrepOptions::default()), ["guide.md:8"]);
+}
+
+#[test]
+fn two_processes_that_index_the_same_files_agree() {
+    let home = Home::new();
+    let docs = home.folder.path().canonicalize().unwrap().join("docs");
+    for number in 0..400 {
+        write(&docs.join(format!("{number}.md")), 9, format!("# Note {number}\n\nThe kestrel {number}.\n"));
+    }
+    drop(home.engine());
+    let gate = std::sync::Barrier::new(3);
+    let one = || {
+        let engine = home.engine();
+        gate.wait();
+        index_in(&engine, "/garden", &docs)
+    };
+    let done: Vec<IndexedDocuments> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..3).map(|_| scope.spawn(one)).collect();
+        all.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for one in &done {
+        assert_eq!((one.new + one.unchanged, &*one.problems), (400, &[][..]), "{one:?}");
+    }
+    assert_eq!(done.iter().map(|one| one.new).sum::<u64>(), 400);
+    assert_eq!(problems(&home.engine()), [""; 0]);
+}
+
+#[test]
+fn a_file_that_a_person_names_is_explained() {
+    let home = Home::new();
+    let engine = home.engine();
+    let file = home.folder.path().canonicalize().unwrap().join("picture.md");
+    write(&file, 1, b"\x89PNG\0\x01");
+    let done = index_in(&engine, "/garden", &file);
+    assert_eq!(done.problems.iter().map(|one| &*one.why).collect::<Vec<_>>(), ["is not text (md)"]);
+    assert!(matches!(block_on(engine.documents().unindex(&file)), Err(Error::NoDocument(_))));
+    assert!(matches!(block_on(engine.documents().erase(&file, None)), Err(Error::NoDocument(_))));
 }
 
 #[test]
