@@ -9,13 +9,13 @@ use wunderblock::store::sqlite::Access;
 use wunderblock::store::{Reach, ScopeLimit, StreamFilter};
 use wunderblock::summary_graph::Expand;
 use wunderblock::{
-    Address, Config, Engine, Error, GrepOptions, ReachChoice, SearchOptions, SearchOrder, Slice,
+    Address, Config, Engine, Error, GrepOptions, ReachChoice, SearchIn, SearchOptions, SearchOrder, Slice,
     latest_session, reach_at,
 };
 use wunderblock_core::event::{Fact, NewEvent, SessionOpened};
 use wunderblock_core::id::{Handle, Scope, TenantId};
 use wunderblock_core::message::Role;
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// Opens a session in a folder, with words.
 fn open(engine: &Engine, id: &str, cwd: &Path, words: &[&str]) {
@@ -123,6 +123,80 @@ fn outside_a_reach_nothing_is_known() {
     assert_eq!(ids(&wider), ["mine"]);
     let other = seen.reaching(Reach::tenant().and(ScopeLimit::Project(Some(pond.to_string_lossy().into()))));
     assert_eq!(ids(&other), [""; 0]);
+}
+
+/// Returns the sessions and documents that a search and an exact search find, with all options as they are given.
+fn found(engine: &Engine, query: &str, options: &SearchOptions) -> Result<Vec<String>, Error> {
+    let hits = block_on(engine.recall().search(query, options))?.hits;
+    let mut found: Vec<String> = hits.iter().map(|hit| hit.session.to_string()).collect();
+    let mut take = |hit: wunderblock::Match| {
+        found.push(hit.session.to_string());
+        ControlFlow::Continue(())
+    };
+    let SearchOptions { session, sessions, within, .. } = options.clone();
+    let exact = GrepOptions { session, sessions, within, ..GrepOptions::default() };
+    block_on(engine.recall().grep(query, &exact, &mut take))?;
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// C-31: what an agent was granted is a reach, a budget, and nothing else: "all" is all in reach, and a grant that ends
+/// has ended for every engine that holds it.
+#[test]
+fn all_is_all_in_reach_and_a_grant_that_ends_has_ended() {
+    let home = Home::new();
+    let (garden, pond) = (repository(&home, "garden", None), repository(&home, "pond", None));
+    let whole = home.engine();
+    let texts: Vec<String> =
+        (0..9).map(|bed| format!("zinnias in bed {bed}, {}", "and so on ".repeat(9))).collect();
+    open(&whole, "mine", &garden, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    open(&whole, "theirs", &pond, &["zinnias of the pond"]);
+    let file = pond.join("notes.md");
+    write(&file, "# Notes\n\nThe zinnias of the notes.\n").unwrap();
+    let scope = Scope { project: Some(pond.to_string_lossy().into()), ..Scope::default() };
+    block_on(whole.documents().index(std::slice::from_ref(&file), &scope, &mut |_| {})).unwrap();
+    block_on(whole.maintenance().catch_up(&mut |_| {})).unwrap();
+    let all = SearchOptions { limit: usize::MAX, ..SearchOptions::default() };
+    let notes =
+        found(&whole, "zinnias", &SearchOptions { within: SearchIn::Documents, ..all.clone() }).unwrap();
+    assert_eq!(found(&whole, "zinnias", &all).unwrap().len(), 3, "a control: {notes:?}");
+    let seen = own(&whole, &garden);
+    let of = |sessions| SearchOptions { sessions, ..all.clone() };
+    let projects = vec![pond.to_string_lossy().into_owned(), garden.to_string_lossy().into_owned()];
+    for options in [
+        all.clone(),
+        of(StreamFilter { projects, ..StreamFilter::default() }),
+        SearchOptions { order: SearchOrder::Newest, ..all.clone() },
+        SearchOptions { tokens: Some(Tokens(1 << 20)), ..all.clone() },
+        SearchOptions { free_text: true, meaning: false, ..all.clone() },
+    ] {
+        assert_eq!(found(&seen, "zinnias", &options).unwrap(), ["mine"], "{options:?}");
+    }
+    let theirs = StreamFilter { projects: vec![pond.to_string_lossy().into()], ..StreamFilter::default() };
+    for options in [of(theirs), SearchOptions { within: SearchIn::Documents, ..all.clone() }] {
+        assert_eq!(found(&seen, "zinnias", &options).unwrap(), [""; 0], "{options:?}");
+    }
+    for id in ["theirs", notes[0].as_str()] {
+        let session = SearchOptions { session: Some(stream(id)), ..all.clone() };
+        assert!(matches!(found(&seen, "zinnias", &session), Err(Error::NoSession(_))), "{id}");
+        let except = SearchOptions { except: Some(stream(id)), ..all.clone() };
+        assert!(!found(&seen, "zinnias", &except).is_ok_and(|found| found != ["mine"]), "{id}");
+    }
+    assert!(matches!(block_on(seen.documents().at(&file)), Err(Error::NoDocument(_))));
+    // Its budget.
+    let tokens = SearchOptions { tokens: Some(Tokens(70)), ..all.clone() };
+    let few = block_on(seen.recall().search("zinnias", &tokens)).unwrap().hits;
+    assert!((1..4).contains(&few.len()), "{few:?}");
+    // Its end: the folder becomes another project, or the text is erased.
+    block_on(session(&whole, "mine").erase(Seq(2), Seq(2), None)).unwrap();
+    let bed = |engine: &Engine| {
+        found(engine, "\"bed 0\"", &SearchOptions { within: SearchIn::Sessions, ..all.clone() })
+    };
+    assert_eq!(bed(&seen).unwrap(), [""; 0]);
+    repository(&home, "garden", Some("host.example:ann/garden"));
+    assert_eq!(found(&own(&whole, &garden), "zinnias", &all).unwrap(), ["mine"], "a control");
+    assert_eq!(found(&seen, "zinnias", &all).unwrap(), [""; 0]);
 }
 
 #[test]
