@@ -17,7 +17,6 @@ use waiting::Waiting;
 use wunderblock::report::EraseReport;
 use wunderblock::{Along, Engine, ErasedPart, Error};
 use wunderblock_core::id::StreamId;
-use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 use wunderblock_settings::Settings;
 
@@ -70,14 +69,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
             files_left: &left_in,
         })?;
     } else {
-        print(&format!(
-            "erased from {}: {}, {}, {} bytes of the original; receipt at position {}\n",
-            clean(session.id().as_str()),
-            plural(erased.events, "event", "events"),
-            plural(erased.blobs, "body", "bodies"),
-            grouped(erased.source_bytes.0),
-            erased.receipt.map(|seq| seq.to_string()).unwrap_or_default()
-        ))?;
+        let receipt = erased.receipt.map(|seq| format!("; receipt at position {seq}")).unwrap_or_default();
+        print(&elsewhere::told(&format!(" from {}", clean(session.id().as_str())), &erased, &receipt))?;
         left(global, &erased.children, "of its sub-agents", "--with-children");
         left(global, &erased.copies, "that share its records", "--with-copies");
     }

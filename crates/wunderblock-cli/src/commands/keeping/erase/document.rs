@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::report::EraseDocumentsReport;
 use wunderblock::{Engine, ErasedPart};
-use wunderblock_core::stub::grouped;
 use wunderblock_settings::Settings;
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase, path: &Path) -> Exit {
@@ -35,12 +34,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase, pa
     if global.json {
         print_report(&EraseDocumentsReport { documents: &known, erased: &erased, files_left: &left_in })?;
     } else {
-        print(&format!(
-            "erased {count}: {}, {}, {} bytes of originals\n",
-            plural(erased.events, "event", "events"),
-            plural(erased.blobs, "body", "bodies"),
-            grouped(erased.source_bytes.0),
-        ))?;
+        print(&elsewhere::told(&format!(" {count}"), &erased, ""))?;
         say(global, "the files stay where they are; `index` leaves them out until they change");
     }
     elsewhere::name(global, &left_in);

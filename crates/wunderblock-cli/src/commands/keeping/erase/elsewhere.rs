@@ -1,4 +1,4 @@
-//! Erasing in copies of the ledger, and naming those that still have the content.
+//! What erasures say, and erasing in copies of the ledger.
 
 use crate::args::Global;
 use crate::drawing::columns::plural;
@@ -8,7 +8,8 @@ use crate::output::exit::Failure;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Engine, ErasedPart, Error};
+use wunderblock::{Engine, Erased, ErasedPart, Error};
+use wunderblock_core::stub::grouped;
 use wunderblock_settings::Settings;
 
 /// Erases in the copies of a ledger that have some of the content if `erase` is given. Returns those that still have
@@ -44,4 +45,11 @@ pub(super) fn name(global: &Global, left: &[PathBuf]) {
         );
         say(global, &text);
     }
+}
+
+/// Returns what was erased, as a line. `what` precedes the amounts, and `more` follows them.
+pub(super) fn told(what: &str, erased: &Erased, more: &str) -> String {
+    let (events, bodies) = (plural(erased.events, "event", "events"), plural(erased.blobs, "body", "bodies"));
+    let bytes = grouped(erased.source_bytes.0);
+    format!("erased{what}: {events}, {bodies}, {bytes} bytes of originals{more}\n")
 }

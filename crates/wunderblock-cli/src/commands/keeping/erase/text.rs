@@ -13,7 +13,6 @@ use std::process::ExitCode;
 use wunderblock::report::EraseTextReport;
 use wunderblock::{Engine, ErasedPart, TextFound, TextPlace};
 use wunderblock_core::id::StreamId;
-use wunderblock_core::stub::grouped;
 use wunderblock_settings::Settings;
 
 /// Maximum length in bytes of a text read from stdin.
@@ -53,12 +52,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     if global.json {
         print_report(&EraseTextReport::new(&found, &erased, &left, &left_in))?;
     } else {
-        print(&format!(
-            "erased: {}, {}, {} bytes of originals\n",
-            plural(erased.events, "event", "events"),
-            plural(erased.blobs, "body", "bodies"),
-            grouped(erased.source_bytes.0),
-        ))?;
+        print(&elsewhere::told("", &erased, ""))?;
         if !left.names.is_empty() {
             say(global, &format!("names stay: {}", clean(&left.names.join(", "))));
         }
