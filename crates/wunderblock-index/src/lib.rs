@@ -31,11 +31,10 @@ pub use passages::cut::cut;
 pub use passages::traits::Traits;
 pub use passages::voice::{Day, Voice, VoiceRole};
 pub use passages::{Passage, passages};
-pub use ranking::arms::{ARMS, Arm, ArmValues};
 pub use ranking::order::PassageOrder;
 pub use ranking::question::Question;
 pub use ranking::rank::{PassageHit, PassageSearch, rank};
-pub use ranking::weights::{Profiles, Weights};
+pub use ranking::weights::{ARMS, Arm, ArmValues, Profiles, Weights};
 pub use searching::fragments::Fragments;
 pub use searching::holders::{Holder, TextSearch};
 pub use searching::query::{

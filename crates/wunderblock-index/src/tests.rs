@@ -24,12 +24,7 @@ impl Text {
         let name = [None, Some("Ada"), Some("Berta")][self.key.stream as usize % 3];
         let role = if self.key.seq.is_multiple_of(2) { VoiceRole::User } else { VoiceRole::Assistant };
         let day = Day(20_000 + self.key.seq as u32 % 7);
-        (!self.key.seq.is_multiple_of(5)).then_some(Voice {
-            role,
-            name,
-            day,
-            is_summary: self.key.seq.is_multiple_of(4),
-        })
+        (!self.key.seq.is_multiple_of(5)).then_some(Voice { role, name, day })
     }
 }
 

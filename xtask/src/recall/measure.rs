@@ -60,15 +60,12 @@ fn measure(shown: &[Shown], evidence: &[usize]) -> Row {
     ]
 }
 
-/// Measures every question with weights, or with a search for whole messages.
-fn rows(all: &[Searched<'_>], by: Option<&Ranking>) -> ChoreResult<Vec<Row>> {
+/// Measures every question.
+fn rows(all: &[Searched<'_>], by: &Ranking) -> ChoreResult<Vec<Row>> {
     let mut rows = Vec::new();
     for searched in all {
         for asked in &searched.record.questions {
-            let shown = match by {
-                Some(by) => searched.shown(&searched.rank(asked, by, LIMIT)?),
-                None => searched.plain(asked, LIMIT)?,
-            };
+            let shown = searched.shown(&searched.rank(asked, by, LIMIT)?);
             rows.push(measure(&shown, &asked.evidence));
         }
     }
@@ -121,10 +118,8 @@ pub(super) fn report(records: &[Record], by: &Ranking, left_out: &[Arm]) -> Chor
             .collect();
         let _ = writeln!(out, "| {name} | {} | {} |", rows.len(), cells.join(" | "));
     };
-    let plain = rows(&all, None)?;
-    let fitted = rows(&all, Some(by))?;
-    line("whole messages", &plain.iter().collect::<Vec<_>>());
-    line("passages", &fitted.iter().collect::<Vec<_>>());
+    let fitted = rows(&all, by)?;
+    line("all", &fitted.iter().collect::<Vec<_>>());
     let mut kinds: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     for (asked, row) in records.iter().flat_map(|record| &record.questions).zip(&fitted) {
         kinds.entry(&asked.kind).or_default().push(row);
@@ -134,7 +129,7 @@ pub(super) fn report(records: &[Record], by: &Ranking, left_out: &[Arm]) -> Chor
     }
     let own: Vec<f64> = fitted.iter().map(|row| column(row, R10)).collect();
     let (low, high) = interval(&own);
-    let _ = writeln!(out, "\nR@10 of passages: 95 % between {:.1} and {:.1}.", 100.0 * low, 100.0 * high);
+    let _ = writeln!(out, "\nR@10: 95 % between {:.1} and {:.1}.", 100.0 * low, 100.0 * high);
     out.push_str("\n| without | R@10 | 95 % | nDCG@10 |\n|---|--:|--:|--:|\n");
     for arm in left_out {
         let without = |weights: &Weights| {
@@ -147,7 +142,7 @@ pub(super) fn report(records: &[Record], by: &Ranking, left_out: &[Arm]) -> Chor
         if less == *by {
             continue;
         }
-        let other = rows(&all, Some(&less))?;
+        let other = rows(&all, &less)?;
         let change = |at: usize| -> Vec<f64> {
             other.iter().zip(&fitted).map(|(a, b)| column(a, at) - column(b, at)).collect()
         };

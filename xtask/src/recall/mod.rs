@@ -22,8 +22,8 @@ pub(crate) enum RecallChore {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
-    /// Evidence that is found, by kind of question, and without each arm, against a search for whole messages; each path
-    /// is a file or a folder in LoCoMo's shape, a file of QMSum, or one of XQuAD
+    /// Evidence that is found, by kind of question, and without each arm; each path is a file or a folder in LoCoMo's
+    /// shape, a file of QMSum, or one of XQuAD
     Report {
         #[arg(required = true)]
         paths: Vec<PathBuf>,

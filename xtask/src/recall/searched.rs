@@ -5,18 +5,18 @@ use crate::program::ChoreResult;
 use std::convert::Infallible;
 use wunderblock_embed::{DIMENSIONS, Table, scan};
 use wunderblock_index::{
-    DocKey, DocScope, Header, IndexSearch, ParsedQuery, PassageHit, PassageOrder, PassageSearch, Profiles,
-    Question, SearchOrder, Segment, SegmentBuilder, Voice, VoiceRole, passages as cut_passages,
+    DocKey, DocScope, Header, PassageHit, PassageOrder, PassageSearch, Profiles, Question, Segment,
+    SegmentBuilder, Voice, VoiceRole, passages as cut_passages,
 };
 
 /// Passages that are scored even without a word of the question near them, so that 8,192 tokens are filled.
 const FILL: usize = 4_096;
 
-/// A record with its index of passages and, to compare with, one of whole messages.
+/// A record with its index.
 pub(super) struct Searched<'r> {
     pub(super) record: &'r Record,
-    passages: (Segment, Header),
-    messages: (Segment, Header),
+    segment: Segment,
+    header: Header,
     order: PassageOrder,
     /// Vectors of the passages that the table knows, and their positions.
     vectors: (Vec<usize>, Vec<[u8; DIMENSIONS]>),
@@ -43,31 +43,27 @@ fn voice(turn: &Turn) -> Voice<'_> {
         "document" => (VoiceRole::Other, None),
         name => (VoiceRole::Other, Some(name)),
     };
-    Voice { role, name, day: turn.day, is_summary: false }
+    Voice { role, name, day: turn.day }
 }
 
 impl<'r> Searched<'r> {
     pub(super) fn new(record: &'r Record) -> ChoreResult<Self> {
-        let (mut said, mut whole) = (SegmentBuilder::new(), SegmentBuilder::new());
+        let mut said = SegmentBuilder::new();
         for (turn, seq) in record.turns.iter().zip(0..) {
             let key = DocKey { stream: turn.session, seq };
             said.add_spoken(&voice(turn), &turn.text)?;
             said.end_document(key)?;
-            whole.add(key, [turn.text.as_str()])?;
         }
-        let read = |segment: Segment| -> ChoreResult<(Segment, Header)> {
-            let header = Header::decode(&segment.header)?;
-            Ok((segment, header))
-        };
-        let (passages, messages) = (read(said.finish()?)?, read(whole.finish()?)?);
-        let order = PassageOrder::of(&[&passages.1], &DocScope::everything());
+        let segment = said.finish()?;
+        let header = Header::decode(&segment.header)?;
+        let order = PassageOrder::of(&[&header], &DocScope::everything());
         let vectors = order.passages().filter_map(|(at, key, part)| {
             let turn = record.turns.get(usize::try_from(key.seq).ok()?)?;
             let passage = cut_passages(&voice(turn), &turn.text).nth(part as usize)?;
             Some((at, *Table::embedded().vector(passage.text)?.bytes()))
         });
         let vectors = vectors.unzip();
-        Ok(Self { record, passages, messages, order, vectors })
+        Ok(Self { record, segment, header, order, vectors })
     }
 
     /// Returns the similarity of each passage to a question, if the table knows it.
@@ -83,7 +79,7 @@ impl<'r> Searched<'r> {
 
     /// Returns the size of the index, and of the texts.
     pub(super) fn bytes(&self) -> (usize, usize) {
-        (self.passages.0.bytes(), self.record.turns.iter().map(|turn| turn.text.len()).sum())
+        (self.segment.bytes(), self.record.turns.iter().map(|turn| turn.text.len()).sum())
     }
 
     pub(super) fn rank(&self, asked: &Asked, by: &Ranking, limit: usize) -> ChoreResult<Vec<PassageHit>> {
@@ -96,10 +92,12 @@ impl<'r> Searched<'r> {
             profiles: &by.profiles,
             windows: true,
             fill: FILL,
+            passing: None,
             limit,
         };
-        let fetch = |_: usize, number: u32| Ok::<_, Infallible>(block(&self.passages.0, number));
-        Ok(wunderblock_index::rank(&search, &[&self.passages.1], None, fetch, |_| Ok(true))?)
+        let block = |number: u32| self.segment.blocks.get(number as usize).map_or(&[][..], Vec::as_slice);
+        let fetch = |_: usize, number: u32| Ok::<_, Infallible>(block(number));
+        Ok(wunderblock_index::rank(&search, &[&self.header], None, fetch)?)
     }
 
     /// Returns what the arms find, each turn shown by its best passage.
@@ -112,19 +110,4 @@ impl<'r> Searched<'r> {
         };
         hits.iter().filter_map(show).collect()
     }
-
-    /// Returns what a search for whole messages finds.
-    pub(super) fn plain(&self, asked: &Asked, limit: usize) -> ChoreResult<Vec<Shown>> {
-        let (query, scope) = (ParsedQuery::from_text(&asked.text)?, DocScope::everything());
-        let search = IndexSearch { query: &query, scope: &scope, order: SearchOrder::Ranked, limit };
-        let fetch = |_: usize, number: u32| Ok::<_, Infallible>(block(&self.messages.0, number));
-        let hits = wunderblock_index::search(&search, &[&self.messages.1], None, fetch, |_, _| Ok(true))?;
-        let show =
-            |turn: usize| Some(Shown { turn, chars: self.record.turns.get(turn)?.text.chars().count() });
-        Ok(hits.iter().filter_map(|hit| show(usize::try_from(hit.doc.seq).ok()?)).collect())
-    }
-}
-
-fn block(segment: &Segment, number: u32) -> &[u8] {
-    segment.blocks.get(number as usize).map_or(&[], Vec::as_slice)
 }

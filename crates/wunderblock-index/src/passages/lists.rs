@@ -7,224 +7,37 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-const FIRST_PERSON: &[&str] = &["i", "me", "mine", "my", "myself", "our", "ours", "ourselves", "us", "we"];
-
-const TIME: &[&str] = &[
-    "afternoon",
-    "ago",
-    "april",
-    "august",
-    "autumn",
-    "birthday",
-    "christmas",
-    "day",
-    "days",
-    "december",
-    "evening",
-    "february",
-    "friday",
-    "hour",
-    "hours",
-    "january",
-    "july",
-    "june",
-    "last",
-    "lately",
-    "later",
-    "minutes",
-    "monday",
-    "month",
-    "months",
-    "morning",
-    "next",
-    "night",
-    "november",
-    "october",
-    "recently",
-    "saturday",
-    "september",
-    "since",
-    "soon",
-    "spring",
-    "summer",
-    "sunday",
-    "thursday",
-    "today",
-    "tomorrow",
-    "tonight",
-    "tuesday",
-    "until",
-    "wednesday",
-    "week",
-    "weekend",
-    "weeks",
-    "winter",
-    "year",
-    "years",
-    "yesterday",
+/// English and Chinese words by the trait that they give.
+const LISTS: [(Traits, &str, &str); 5] = [
+    (Traits::FIRST_PERSON, "i me mine my myself our ours ourselves us we", "我 咱"),
+    (Traits::QUESTION, "", "？ 吗"),
+    (Traits::TIME, TIME, CHINESE_TIME),
+    (Traits::NUMBER, NUMBER, "两 三 四 五 六 七 八 九 十 百 千 万 几个 一半"),
+    (
+        Traits::INSTRUCTION,
+        "always avoid ensure instead must never only prefer preferred remember should",
+        "总是 始终 永远 一律 务必 必须 不要 不得 禁止 避免 优先 记住 以后 从现在起 今后 应该",
+    ),
 ];
 
-const NUMBER: &[&str] = &[
-    "billion",
-    "couple",
-    "dozen",
-    "eight",
-    "eighteen",
-    "eighty",
-    "eleven",
-    "fifteen",
-    "fifty",
-    "five",
-    "forty",
-    "four",
-    "fourteen",
-    "half",
-    "hundred",
-    "hundreds",
-    "million",
-    "nine",
-    "nineteen",
-    "ninety",
-    "once",
-    "seven",
-    "seventeen",
-    "seventy",
-    "several",
-    "six",
-    "sixteen",
-    "sixty",
-    "ten",
-    "thirteen",
-    "thirty",
-    "thousand",
-    "thousands",
-    "three",
-    "twelve",
-    "twenty",
-    "twice",
-    "two",
-];
+const TIME: &str = "
+afternoon ago april august autumn birthday christmas day days december evening february friday hour hours january july
+june last lately later minutes monday month months morning next night november october recently saturday september since
+soon spring summer sunday thursday today tomorrow tonight tuesday until wednesday week weekend weeks winter year years
+yesterday
+";
 
-const INSTRUCTION: &[&str] = &[
-    "always",
-    "avoid",
-    "ensure",
-    "instead",
-    "must",
-    "never",
-    "only",
-    "prefer",
-    "preferred",
-    "remember",
-    "should",
-];
+const CHINESE_TIME: &str = "
+今天 明天 昨天 前天 后天 昨晚 今晚 早上 上午 中午 下午 晚上 凌晨 周末 上周 下周 这周 本周 星期 礼拜 周一 周二 周三 周四
+周五 周六 周日 上个月 下个月 这个月 月份 去年 今年 明年 前年 春天 夏天 秋天 冬天 生日 小时 分钟 年前 天前 月前 最近 刚才
+以前 月底 月初 年底 年初 春节 点钟
+";
 
-const CHINESE_FIRST_PERSON: &[&str] = &["我", "咱"];
-
-const CHINESE_TIME: &[&str] = &[
-    "今天",
-    "明天",
-    "昨天",
-    "前天",
-    "后天",
-    "昨晚",
-    "今晚",
-    "早上",
-    "上午",
-    "中午",
-    "下午",
-    "晚上",
-    "凌晨",
-    "周末",
-    "上周",
-    "下周",
-    "这周",
-    "本周",
-    "星期",
-    "礼拜",
-    "周一",
-    "周二",
-    "周三",
-    "周四",
-    "周五",
-    "周六",
-    "周日",
-    "上个月",
-    "下个月",
-    "这个月",
-    "月份",
-    "去年",
-    "今年",
-    "明年",
-    "前年",
-    "春天",
-    "夏天",
-    "秋天",
-    "冬天",
-    "生日",
-    "小时",
-    "分钟",
-    "年前",
-    "天前",
-    "月前",
-    "最近",
-    "刚才",
-    "以前",
-    "月底",
-    "月初",
-    "年底",
-    "年初",
-    "春节",
-    "点钟",
-];
-
-const CHINESE_NUMBER: &[&str] =
-    &["两", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千", "万", "几个", "一半"];
-
-const CHINESE_NAME: &[&str] = &[
-    "《",
-    "市",
-    "省",
-    "县",
-    "路",
-    "街",
-    "大学",
-    "公园",
-    "医院",
-    "餐厅",
-    "酒店",
-    "咖啡馆",
-    "公司",
-    "学校",
-    "先生",
-    "女士",
-    "老师",
-    "博物馆",
-    "图书馆",
-    "机场",
-    "车站",
-];
-
-const CHINESE_INSTRUCTION: &[&str] = &[
-    "总是",
-    "始终",
-    "永远",
-    "一律",
-    "务必",
-    "必须",
-    "不要",
-    "不得",
-    "禁止",
-    "避免",
-    "优先",
-    "记住",
-    "以后",
-    "从现在起",
-    "今后",
-    "应该",
-];
-
-const CHINESE_QUESTION: &[&str] = &["？", "吗", "呢？"];
+const NUMBER: &str = "
+billion couple dozen eight eighteen eighty eleven fifteen fifty five forty four fourteen half hundred hundreds million
+nine nineteen ninety once seven seventeen seventy several six sixteen sixty ten thirteen thirty thousand thousands three
+twelve twenty twice two
+";
 
 /// English words that say nothing about a subject, question words included: they are cues, and no terms.
 const STOP_WORDS: &str = "
@@ -242,47 +55,15 @@ static STOP: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| STOP_WORDS.split_whitespace().map(str::as_bytes).collect());
 
 /// Chinese words that say nothing about a subject, longer ones first.
-const CHINESE_STOP_WORDS: &[&str] = &[
-    "为什么",
-    "什么时候",
-    "是什么",
-    "有什么",
-    "什么样",
-    "什么",
-    "怎么样",
-    "怎么",
-    "怎样",
-    "如何",
-    "为何",
-    "何时",
-    "何处",
-    "哪里",
-    "哪儿",
-    "哪个",
-    "哪些",
-    "哪一",
-    "哪位",
-    "多少",
-    "是否",
-    "请问",
-    "告诉",
-    "吗",
-    "呢",
-    "吧",
-    "谁",
-    "的",
-    "了",
-];
+const CHINESE_STOP_WORDS: &str = "
+为什么 什么时候 是什么 有什么 什么样 什么 怎么样 怎么 怎样 如何 为何 何时 何处 哪里 哪儿 哪个 哪些 哪一 哪位 多少 是否
+请问 告诉 吗 呢 吧 谁 的 了
+";
 
-/// English words by the trait that they give.
 static ENGLISH: LazyLock<HashMap<&'static [u8], Traits>> = LazyLock::new(|| {
-    let lists = [
-        (FIRST_PERSON, Traits::FIRST_PERSON),
-        (TIME, Traits::TIME),
-        (NUMBER, Traits::NUMBER),
-        (INSTRUCTION, Traits::INSTRUCTION),
-    ];
-    lists.iter().flat_map(|(words, traits)| words.iter().map(|word| (word.as_bytes(), *traits))).collect()
+    let words =
+        LISTS.iter().flat_map(|(traits, words, _)| words.split_whitespace().map(|word| (word, *traits)));
+    words.map(|(word, traits)| (word.as_bytes(), traits)).collect()
 });
 
 /// Maximum length of a listed word in bytes.
@@ -299,16 +80,9 @@ pub(crate) fn english(word: &[u8]) -> Traits {
 
 /// Returns the traits that a text gives by its Chinese words.
 pub(crate) fn chinese(text: &str) -> Traits {
-    let lists = [
-        (CHINESE_FIRST_PERSON, Traits::FIRST_PERSON),
-        (CHINESE_QUESTION, Traits::QUESTION),
-        (CHINESE_TIME, Traits::TIME),
-        (CHINESE_NUMBER, Traits::NUMBER),
-        (CHINESE_NAME, Traits::NAME),
-        (CHINESE_INSTRUCTION, Traits::INSTRUCTION),
-    ];
-    let given = lists.iter().filter(|(words, _)| words.iter().any(|word| text.contains(word)));
-    given.fold(Traits::NONE, |all, (_, traits)| all | *traits)
+    let has = |words: &str| words.split_whitespace().any(|word| text.contains(word));
+    let given = LISTS.iter().filter(|(_, _, words)| has(words));
+    given.fold(Traits::NONE, |all, (traits, ..)| all | *traits)
 }
 
 /// Returns whether a folded English word says nothing about a subject.
@@ -323,7 +97,7 @@ pub(crate) fn without_chinese_stop_words(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     let mut replaced = Cow::Borrowed(text);
-    for word in CHINESE_STOP_WORDS {
+    for word in CHINESE_STOP_WORDS.split_whitespace() {
         if replaced.contains(word) {
             replaced = replaced.replace(word, " ").into();
         }

@@ -1,7 +1,7 @@
 //! Traits: what the form of a passage says about it, as bits of a row.
 
 use crate::passages::lists;
-use std::ops::{BitOr, BitOrAssign};
+use std::ops::BitOr;
 
 /// Facts about a passage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,12 +22,8 @@ impl Traits {
     pub const TIME: Self = Self(1 << 4);
     /// It has a number.
     pub const NUMBER: Self = Self(1 << 5);
-    /// It has a name: a word with a capital within a sentence.
-    pub const NAME: Self = Self(1 << 6);
     /// It has a word that asks for something to be done from now on.
     pub const INSTRUCTION: Self = Self(1 << 7);
-    /// It is part of a summary.
-    pub const SUMMARY: Self = Self(1 << 8);
     /// It was not said, but is the output of a tool or a whole text: no passage is its neighbour.
     pub const OUTSIDE: Self = Self(1 << 9);
     /// The message before it, by another speaker, ends with a question. Set when an order is built, never stored.
@@ -41,41 +37,13 @@ impl Traits {
 
     /// Returns the traits that can be read from a text.
     pub(crate) fn of(text: &str) -> Self {
-        let mut found = Self::NONE;
-        if !text.is_ascii() {
-            found |= lists::chinese(text);
-        }
         let bytes = text.as_bytes();
-        let (mut at, mut begins_sentence) = (0, true);
-        while let Some(byte) = bytes.get(at) {
-            if byte.is_ascii_alphabetic() {
-                let rest = bytes.get(at..).unwrap_or_default();
-                let len = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());
-                let word = rest.get(..len).unwrap_or_default();
-                found |= lists::english(word);
-                if byte.is_ascii_uppercase() && len > 1 && !begins_sentence {
-                    found |= Self::NAME;
-                }
-                begins_sentence = false;
-                at += len;
-                continue;
-            }
-            match byte {
-                b'0'..=b'9' => {
-                    found |= Self::NUMBER;
-                    begins_sentence = false;
-                }
-                b'.' | b'!' | b'?' | b'\n' | b':' => {
-                    begins_sentence = true;
-                    if *byte == b'?' {
-                        found |= Self::QUESTION;
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        found
+        let given = |is_given: bool, traits| if is_given { traits } else { Self::NONE };
+        let read = given(bytes.contains(&b'?'), Self::QUESTION)
+            | given(bytes.iter().any(u8::is_ascii_digit), Self::NUMBER)
+            | if text.is_ascii() { Self::NONE } else { lists::chinese(text) };
+        let words = bytes.split(|byte| !byte.is_ascii_alphabetic());
+        words.fold(read, |read, word| read | lists::english(word))
     }
 }
 
@@ -87,12 +55,6 @@ impl BitOr for Traits {
     }
 }
 
-impl BitOrAssign for Traits {
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,20 +62,20 @@ mod tests {
     #[test]
     fn traits_are_read_from_the_form() {
         let [first, question, time] = [Traits::FIRST_PERSON, Traits::QUESTION, Traits::TIME];
-        let [number, name, instruction] = [Traits::NUMBER, Traits::NAME, Traits::INSTRUCTION];
+        let [number, instruction] = [Traits::NUMBER, Traits::INSTRUCTION];
         for (text, expected) in [
             ("", Traits::NONE),
             ("Sounds lovely.", Traits::NONE),
             ("How was it? Great.", question),
-            ("I'm off to Lisbon next week", first | time | name),
+            ("I'm off to Lisbon next week", first | time),
             ("We have three cats", first | number),
             ("Always run the formatter", instruction),
-            ("See you on Monday at 5", time | name | number),
+            ("See you on Monday at 5", time | number),
             ("the march of time", Traits::NONE),
             ("我昨天买了三本书", first | time | number),
             ("以后请不要用制表符", instruction),
             ("你去了哪里？", question),
-            ("我们在北京大学见面", first | name),
+            ("我们在北京大学见面", first),
         ] {
             assert_eq!(Traits::of(text), expected, "{text}");
         }

@@ -11,8 +11,6 @@ pub struct Voice<'a> {
     pub name: Option<&'a str>,
     /// Day on which it was said; [`Day::UNKNOWN`] if that is not known.
     pub day: Day,
-    /// Whether the text is a summary of others.
-    pub is_summary: bool,
 }
 
 /// Role of a speaker.
@@ -29,12 +27,11 @@ pub enum VoiceRole {
 
 impl Voice<'_> {
     pub(crate) fn traits(&self) -> Traits {
-        let role = match self.role {
+        match self.role {
             VoiceRole::User => Traits::USER,
             VoiceRole::Assistant => Traits::ASSISTANT,
             VoiceRole::Other => Traits::NONE,
-        };
-        role | if self.is_summary { Traits::SUMMARY } else { Traits::NONE }
+        }
     }
 }
 

@@ -6,8 +6,8 @@
 //! postings of the terms ───┘                 traits, days, similarity ──────┴─► arms ─ Σ weight × arm ─► hits
 //! ```
 //! Modules in reading order: [`question`] and its cues, [`order`] gives every passage a position, the window sums counts
-//! of neighbours, [`arms`] are what is known of a passage with respect to a question, [`weights`] are data, and [`rank`]
-//! puts them together.
+//! of neighbours, [`weights`] are the arms as data, [`arms`] reads what is known of a passage with respect to a question,
+//! and [`rank`] puts them together.
 
 pub mod arms;
 pub(crate) mod counts;

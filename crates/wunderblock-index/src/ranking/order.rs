@@ -22,41 +22,37 @@ const NOWHERE: u32 = u32::MAX;
 /// Passages in scope, in order.
 #[derive(Clone, Debug)]
 pub struct PassageOrder {
-    base: Arc<Base>,
-    tail: Option<Box<Added>>,
+    /// What is made from headers.
+    base: Arc<Layout>,
+    /// What documents add that wait for the index: entries after those of the base, the lengths of the documents, and
+    /// all sessions, names and sums.
+    tail: Option<Box<Layout>>,
 }
 
-/// What is made from headers.
-#[derive(Debug, Default)]
-struct Base {
+/// Positions of passages.
+#[derive(Clone, Debug, Default)]
+struct Layout {
+    /// Position of the first entry, and number of the first document.
+    first: u32,
+    first_doc: u32,
     entries: Vec<Entry>,
-    /// Position of each row of each segment.
+    /// Position of each row of each source.
     rows: Vec<Vec<u32>>,
-    /// Ordered by stream.
+    /// Those of the base, ordered by stream, and then those that only the tail has, ordered by stream.
     sessions: Vec<Session>,
-    names: Vec<Box<str>>,
-    /// Number of passages of each name.
-    named: Vec<u64>,
+    names: Names,
     /// Length of each document.
     lens: Vec<u32>,
     sums: Sums,
-}
-
-/// What documents that wait for the index add.
-#[derive(Clone, Debug)]
-struct Added {
-    /// Entries after those of the base: streams with documents that wait.
-    entries: Vec<Entry>,
     /// Ranges of the base that are laid out again, in order, and where.
     moved: Vec<(Range<u32>, u32)>,
-    /// Position of each row of the tail.
-    rows: Vec<u32>,
-    /// All sessions, names and sums, and the lengths of the documents that were added.
-    sessions: Vec<Session>,
-    names: Vec<Box<str>>,
-    named: Vec<u64>,
-    lens: Vec<u32>,
-    sums: Sums,
+}
+
+/// Names of speakers, each with its number from one on.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    all: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u16>,
 }
 
 /// A passage in scope.
@@ -106,50 +102,31 @@ impl PassageOrder {
     /// Returns the order of the passages of segments, whose headers are given in the order of a later search.
     #[must_use]
     pub fn of(headers: &[&Header], scope: &DocScope) -> Self {
-        let mut runs: Vec<Run<'_>> = Vec::new();
-        for (segment, header) in headers.iter().enumerate() {
-            add_runs(&header.docs, segment, scope, &mut runs);
-        }
-        runs.sort_by_key(|run| (run.stream, run.first));
-        let mut layout = Layout {
-            rows: headers.iter().map(|header| vec![NOWHERE; header.len()]).collect(),
-            ..Layout::default()
-        };
-        for stream in runs.chunk_by(|a, b| a.stream == b.stream) {
-            layout.add_stream(stream);
-        }
-        // A segment of which nothing is in scope is not read.
-        layout.rows.iter_mut().filter(|rows| rows.iter().all(|at| *at == NOWHERE)).for_each(Vec::clear);
-        let Layout { entries, rows, sessions, names, lens, sums, .. } = layout;
-        let Names { all: names, passages: named, .. } = names;
-        Self { base: Arc::new(Base { entries, rows, sessions, names, named, lens, sums }), tail: None }
+        let docs: Vec<&Docs> = headers.iter().map(|header| &header.docs).collect();
+        let base = Layout::default().with(&docs, scope, &Layout::default());
+        Self { base: Arc::new(base), tail: None }
     }
 
     /// Returns the order of the segments with the documents of a tail. This takes little time, unless the streams of the
     /// tail have many passages.
     #[must_use]
     pub fn with_tail(&self, tail: &Tail, scope: &DocScope) -> Self {
-        let mut runs: Vec<Run<'_>> = Vec::new();
-        add_runs(&tail.docs, 0, scope, &mut runs);
-        runs.sort_by_key(|run| (run.stream, run.first));
         let base = &*self.base;
-        let mut layout = Layout {
+        let tail = Layout {
             first: base.entries.len() as u32,
             first_doc: base.lens.len() as u32,
-            rows: vec![vec![NOWHERE; tail.docs.rows.len()]],
             sessions: base.sessions.clone(),
-            names: Names::of(base.names.clone(), base.named.clone()),
+            names: base.names.clone(),
             sums: base.sums,
             ..Layout::default()
-        };
-        for stream in runs.chunk_by(|a, b| a.stream == b.stream) {
-            layout.extend_stream(stream, base);
         }
-        let Layout { entries, mut rows, sessions, names, lens, sums, moved, .. } = layout;
-        let rows = rows.pop().unwrap_or_default();
-        let Names { all: names, passages: named, .. } = names;
-        let added = Added { entries, moved, rows, sessions, names, named, lens, sums };
-        Self { base: Arc::clone(&self.base), tail: Some(Box::new(added)) }
+        .with(&[&tail.docs], scope, base);
+        Self { base: Arc::clone(&self.base), tail: Some(Box::new(tail)) }
+    }
+
+    /// Returns the layout that has all sessions, names and sums.
+    fn whole(&self) -> &Layout {
+        self.tail.as_deref().unwrap_or(&self.base)
     }
 
     /// Returns the number of positions. Each passage has one; a position may have none.
@@ -190,12 +167,9 @@ impl PassageOrder {
         let place = |at: u32| self.entry(at).map(|entry| (entry.seq, entry.part));
         let is_it = |at: &u32| spoken.contains(at) && place(*at) == Some((doc.seq, part));
         Some(guess).filter(is_it).or_else(|| {
-            let (mut low, mut high) = (spoken.start, spoken.end);
-            while low < high {
-                let middle = low.midpoint(high);
-                if place(middle) < Some((doc.seq, part)) { low = middle + 1 } else { high = middle }
-            }
-            Some(low).filter(is_it)
+            let entries = self.entries(spoken.clone());
+            let before = entries.partition_point(|entry| (entry.seq, entry.part) < (doc.seq, part));
+            Some(spoken.start + before as u32).filter(is_it)
         })
     }
 
@@ -229,20 +203,15 @@ impl PassageOrder {
     }
 
     pub(crate) fn sessions(&self) -> &[Session] {
-        self.tail.as_ref().map_or(&self.base.sessions, |tail| &tail.sessions)
+        &self.whole().sessions
     }
 
     pub(crate) fn names(&self) -> &[Box<str>] {
-        self.tail.as_ref().map_or(&self.base.names, |tail| &tail.names)
-    }
-
-    /// Returns the number of passages of each name.
-    pub(crate) fn named(&self) -> &[u64] {
-        self.tail.as_ref().map_or(&self.base.named, |tail| &tail.named)
+        &self.whole().names.all
     }
 
     pub(crate) fn sums(&self) -> &Sums {
-        self.tail.as_ref().map_or(&self.base.sums, |tail| &tail.sums)
+        &self.whole().sums
     }
 
     /// Returns the length of a document in terms.
@@ -268,18 +237,19 @@ impl PassageOrder {
 
     /// Returns whether anything of a segment, or of the tail without one, may be in scope.
     pub(crate) fn has(&self, segment: Option<usize>) -> bool {
-        segment.map_or(self.tail.is_some(), |segment| {
-            self.base.rows.get(segment).is_some_and(|rows| !rows.is_empty())
-        })
+        self.rows(segment).is_some_and(|rows| !rows.is_empty())
+    }
+
+    fn rows(&self, segment: Option<usize>) -> Option<&Vec<u32>> {
+        match segment {
+            Some(segment) => self.base.rows.get(segment),
+            None => self.tail.as_ref()?.rows.first(),
+        }
     }
 
     /// Returns the position of a row of a segment, or of the tail without one.
     pub(crate) fn position(&self, segment: Option<usize>, row: u32) -> Option<u32> {
-        let rows = match segment {
-            Some(segment) => self.base.rows.get(segment)?,
-            None => &self.tail.as_ref()?.rows,
-        };
-        rows.get(row as usize).copied().filter(|at| *at != NOWHERE).map(|at| self.moved_to(at))
+        self.rows(segment)?.get(row as usize).copied().filter(|at| *at != NOWHERE).map(|at| self.moved_to(at))
     }
 
     fn moved_to(&self, at: u32) -> u32 {
@@ -295,97 +265,81 @@ struct Run<'d> {
     docs: &'d Docs,
     segment: usize,
     stream: u32,
-    /// Position of the first document.
+    /// Positions of the first and the last document.
     first: u64,
+    last: u64,
     rows: Range<usize>,
 }
 
 /// Adds the visible runs of a source.
 fn add_runs<'d>(docs: &'d Docs, segment: usize, scope: &DocScope, runs: &mut Vec<Run<'d>>) {
-    let mut open = false;
-    let mut last = None;
-    for (row, (key, _)) in docs.keyed().enumerate() {
-        let is_visible = if last.is_some_and(|(last, _)| last == key) { open } else { scope.contains(key) };
-        let follows = open
-            && last
-                .is_some_and(|(last, _): (DocKey, usize)| last.stream == key.stream && last.seq <= key.seq);
-        match runs.last_mut() {
-            Some(run) if is_visible && follows => run.rows.end = row + 1,
-            _ if is_visible => {
-                runs.push(Run { docs, segment, stream: key.stream, first: key.seq, rows: row..row + 1 });
-            }
-            _ => {}
+    let mut end = 0;
+    for rows in docs.doc_of.chunk_by(|a, b| a == b) {
+        let rows_of = end..end + rows.len();
+        end = rows_of.end;
+        let doc = rows.first().and_then(|doc| docs.all.get(*doc as usize));
+        let Some(doc) = doc.filter(|doc| scope.contains(doc.key())) else { continue };
+        let follows = |run: &&mut Run<'_>| {
+            (run.segment, run.rows.end, run.stream) == (segment, rows_of.start, doc.stream)
+                && run.last <= doc.seq
+        };
+        match runs.last_mut().filter(follows) {
+            Some(run) => (run.rows.end, run.last) = (end, doc.seq),
+            None => runs.push(Run {
+                docs,
+                segment,
+                stream: doc.stream,
+                first: doc.seq,
+                last: doc.seq,
+                rows: rows_of,
+            }),
         }
-        (open, last) = (is_visible, Some((key, row)));
     }
-}
-
-/// Names of speakers, each with its number from one on.
-#[derive(Default)]
-struct Names {
-    all: Vec<Box<str>>,
-    /// Number of passages of each name.
-    passages: Vec<u64>,
-    numbers: HashMap<Box<str>, u16>,
 }
 
 impl Names {
-    fn of(all: Vec<Box<str>>, passages: Vec<u64>) -> Self {
-        let numbers = (1..=u16::MAX).zip(&all).map(|(number, name)| (name.clone(), number)).collect();
-        Self { all, passages, numbers }
-    }
-
-    /// Counts a passage of a row's speaker, and returns the number of the name.
-    fn count(&mut self, docs: &Docs, row: Row) -> u16 {
+    /// Returns the number of the name of a row's speaker, zero without one.
+    fn number(&mut self, docs: &Docs, row: Row) -> u16 {
         let Some(name) = docs.name(row) else { return 0 };
-        let known = self.numbers.get(name).copied();
-        let Some(number) = known.or_else(|| u16::try_from(self.all.len() + 1).ok()) else { return 0 };
-        if known.is_none() {
-            self.all.push(name.into());
-            self.passages.push(0);
-            self.numbers.insert(name.into(), number);
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
         }
-        if let Some(passages) = self.passages.get_mut(usize::from(number) - 1) {
-            *passages += 1;
-        }
+        let Ok(number) = u16::try_from(self.all.len() + 1) else { return 0 };
+        self.all.push(name.into());
+        self.numbers.insert(name.into(), number);
         number
     }
 }
 
-/// Positions under construction.
-#[derive(Default)]
-struct Layout {
-    /// Position of the first entry, and number of the first document.
-    first: u32,
-    first_doc: u32,
-    entries: Vec<Entry>,
-    rows: Vec<Vec<u32>>,
-    sessions: Vec<Session>,
-    names: Names,
-    lens: Vec<u32>,
-    sums: Sums,
-    moved: Vec<(Range<u32>, u32)>,
-}
-
 impl Layout {
-    /// Appends a stream.
-    fn add_stream(&mut self, runs: &[Run<'_>]) {
-        let number = self.sessions.len();
-        self.sessions
-            .push(Session { stream: runs.first().map_or(0, |run| run.stream), ..Session::default() });
-        self.add_rows(number, runs, &[]);
+    /// Adds the visible documents of sources after a base.
+    fn with(mut self, sources: &[&Docs], scope: &DocScope, base: &Self) -> Self {
+        let mut runs: Vec<Run<'_>> = Vec::new();
+        for (segment, docs) in sources.iter().enumerate() {
+            add_runs(docs, segment, scope, &mut runs);
+            self.rows.push(vec![NOWHERE; docs.rows.len()]);
+        }
+        runs.sort_by_key(|run| (run.stream, run.first));
+        for stream in runs.chunk_by(|a, b| a.stream == b.stream) {
+            self.add_stream(stream, base);
+        }
+        // A segment of which nothing is in scope is not read.
+        self.rows.iter_mut().filter(|rows| rows.iter().all(|at| *at == NOWHERE)).for_each(Vec::clear);
+        self
     }
 
     /// Adds rows to a stream. What was said in it is laid out again if something is added to that.
-    fn extend_stream(&mut self, runs: &[Run<'_>], base: &Base) {
+    fn add_stream(&mut self, runs: &[Run<'_>], base: &Self) {
         let stream = runs.first().map_or(0, |run| run.stream);
-        let Ok(number) = base.sessions.binary_search_by_key(&stream, |session| session.stream) else {
-            return self.add_stream(runs);
-        };
+        let known = base.sessions.binary_search_by_key(&stream, |session| session.stream);
+        let number = known.unwrap_or(self.sessions.len());
+        if number == self.sessions.len() {
+            self.sessions.push(Session { stream, ..Session::default() });
+        }
         let rows = runs.iter().filter_map(|run| run.docs.rows.get(run.rows.clone())).flatten();
         let is_said = rows.into_iter().any(|row| !row.traits.has(Traits::OUTSIDE));
-        let spoken =
-            base.sessions.get(number).filter(|_| is_said).map_or(0..0, |session| session.spoken.clone());
+        let spoken = base.sessions.get(number).filter(|_| is_said).map(|session| session.spoken.clone());
+        let spoken = spoken.unwrap_or_default();
         let before = base.entries.get(spoken.start as usize..spoken.end as usize).unwrap_or_default();
         if !before.is_empty() {
             self.moved.push((spoken, self.next()));
@@ -444,7 +398,7 @@ impl Layout {
             part,
             len: u16::try_from(row.len).unwrap_or(u16::MAX),
             day: u16::try_from(row.day.0).unwrap_or(u16::MAX),
-            speaker: self.names.count(run.docs, row),
+            speaker: self.names.number(run.docs, row),
             traits: row.traits,
         })
     }
@@ -496,7 +450,7 @@ fn mark_answers(entries: &mut [Entry]) {
         }
         asked = entry.traits.has(Traits::QUESTION).then(|| who(entry));
         if follows {
-            entry.traits |= Traits::ANSWER;
+            entry.traits = entry.traits | Traits::ANSWER;
         }
     }
 }

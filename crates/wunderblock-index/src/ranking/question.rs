@@ -22,7 +22,7 @@ impl Question {
         Self::read(text, ParsedQuery::parse_as)
     }
 
-    /// Uses a text as a question without operators, whatever its length, as [`ParsedQuery::from_text`] does.
+    /// Uses a text of any length as a question without operators. Words beyond the limits of a query are left out.
     ///
     /// # Errors
     /// Fails if the text does not contain a letter or a digit.
@@ -45,13 +45,6 @@ impl Question {
     #[must_use]
     pub const fn query(&self) -> &ParsedQuery {
         &self.query
-    }
-
-    /// Returns whether the question asks for many things at once: a summary, a list, an order of events. A summary
-    /// answers it better than single passages do.
-    #[must_use]
-    pub const fn wants_overview(&self) -> bool {
-        self.cues.overview
     }
 }
 

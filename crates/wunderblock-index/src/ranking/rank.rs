@@ -1,25 +1,22 @@
 //! Finds the passages that answer a question.
 
 use crate::passages::traits::Traits;
-use crate::ranking::arms::{Arm, ArmReader, ArmValues, FULL};
+use crate::ranking::arms::ArmReader;
 use crate::ranking::counts::{Counter, Counts};
-use crate::ranking::cues::words;
-use crate::ranking::explain::{Allowed, Explainer};
-use crate::ranking::occurrences::{Occurrences, occurrences};
+use crate::ranking::explain::{Allowed, explain};
+use crate::ranking::occurrences::occurrences;
 use crate::ranking::order::{Entry, PassageOrder, Session};
 use crate::ranking::question::Question;
-use crate::ranking::weights::{Profiles, Weights};
+use crate::ranking::weights::{Arm, ArmValues, Profiles, Weights};
 use crate::searching::request::SearchError;
+use crate::searching::scope::DocScope;
 use crate::searching::score::{HitStrength, Statistics};
 use crate::searching::tail::Tail;
-use crate::searching::term::Term;
 use crate::storing::docs::DocKey;
 use crate::storing::header::Header;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::HashSet;
 
-/// Maximum number of passages that are considered because of their similarity alone.
-const SIMILAR: usize = 4_096;
 /// Minimum similarity of a passage that is considered because of it alone: a cosine of .35. One of a hundred passages of
 /// other records of `fixtures/recall` is as similar to a question (`docs/design/0031-meaning.md`).
 const RELATED: u16 = 358;
@@ -36,7 +33,7 @@ pub struct PassageSearch<'a> {
     pub question: &'a Question,
     /// Passages in scope, in the order of the segments and the tail that are searched.
     pub order: &'a PassageOrder,
-    /// Similarity of each passage to the question, from 0 to [`FULL`], by position.
+    /// Similarity of each passage to the question, from 0 to [`crate::ranking::arms::FULL`], by position.
     pub similarity: Option<&'a [u16]>,
     /// Weights of the arms.
     pub profiles: &'a Profiles,
@@ -46,6 +43,8 @@ pub struct PassageSearch<'a> {
     /// Number of passages up to which the sessions with most of the question are scored as a whole, for a budget that
     /// words alone do not fill. Zero if a hit must have a word of the question near it.
     pub fill: usize,
+    /// Documents that may be hits; `None` for all in the order. The others count where a hit is compared with them.
+    pub passing: Option<&'a DocScope>,
     /// Maximum number of hits.
     pub limit: usize,
 }
@@ -95,35 +94,25 @@ pub(crate) struct Scored {
 ///
 /// `segments` are the headers from which the order was made, in the same order. `fetch(segment, block)` reads the given
 /// block of the segment with the given index: one of those that [`crate::ParsedQuery::blocks`] lists for
-/// [`Question::query`]. `accept(document)` returns whether a document may be a hit: filters, and the phrases of the query.
-/// It is asked for documents in the order of the hits, until there are enough. `tail`, if given, must have been scanned
-/// for [`Question::query`], and the order must be one with it.
+/// [`Question::query`]; callers check its phrases ([`crate::Phrase::is_in`]). `tail`, if given, must have been scanned for
+/// [`Question::query`], and the order must be one with it.
 ///
 /// # Errors
-/// Fails if the index is damaged, or if `fetch` or `accept` fails.
+/// Fails if the index is damaged, or if `fetch` fails.
 pub fn rank<E, B: AsRef<[u8]>>(
     search: &PassageSearch<'_>,
     segments: &[&Header],
     tail: Option<&Tail>,
     fetch: impl FnMut(usize, u32) -> Result<B, E>,
-    mut accept: impl FnMut(DocKey) -> Result<bool, E>,
 ) -> Result<Vec<PassageHit>, SearchError<E>> {
     let PassageSearch { question, order, similarity, .. } = *search;
     let query = question.query();
     let found = occurrences(query, order, segments, tail, fetch)?;
     let mut counter = Counter::new(order, search.windows);
     let scored = query.gather(|clause| &clause.scored);
-    let named = question.cues.named(order.names());
     let all = Statistics { docs: order.sums().spoken + order.sums().outside, terms: 0 };
-    let mut terms: Vec<(u64, &Occurrences)> = Vec::new();
-    for at in &scored {
-        if let (Some(term), Some(occurrences)) = (query.terms.get(*at), found.get(*at)) {
-            // A name says as little as the passages of its owner are many. Otherwise, a mention of the name would weigh
-            // as much as a rare word, and mentions are mostly made by others.
-            let frequency = occurrences.all.len() as u64 + said_by(order, &named, term);
-            terms.push((frequency.min(all.docs), occurrences));
-        }
-    }
+    let occurrences = scored.iter().filter_map(|at| found.get(*at));
+    let mut terms: Vec<_> = occurrences.map(|one| (one.all.len() as u64, one)).collect();
     terms.sort_by_key(|(frequency, _)| *frequency);
     let is_weak = |frequency: u64| all.docs > MANY && frequency > all.docs / WEAK;
     let has_strong = terms.first().is_some_and(|(frequency, _)| *frequency > 0 && !is_weak(*frequency));
@@ -133,8 +122,8 @@ pub fn rank<E, B: AsRef<[u8]>>(
     let counts = counter.counts;
     let reader = ArmReader::new(order, &counts, &question.cues, similarity);
     let best = best(search, &counts, &reader, &Allowed::of(query, &found));
-    let chosen = choose(best, order, search.limit, &mut accept).map_err(SearchError::Source)?;
-    let explainer = Explainer::of(query, order, &found, &chosen);
+    let chosen = choose(best, order, search.limit);
+    let explained = explain(query, order, &found, &chosen);
     let hit = |(scored, (strength, matched)): (&Scored, (HitStrength, Vec<Box<str>>))| {
         let entry = order.entry(scored.at)?;
         Some(PassageHit {
@@ -147,7 +136,7 @@ pub fn rank<E, B: AsRef<[u8]>>(
             weights: *profile(search.profiles, order, entry),
         })
     };
-    Ok(chosen.iter().zip(explainer.explain()).filter_map(hit).collect())
+    Ok(chosen.iter().zip(explained).filter_map(hit).collect())
 }
 
 /// Returns the best passage of each document. A document may occur twice: with what was said and with its other texts.
@@ -158,10 +147,13 @@ fn best(
     allowed: &Allowed,
 ) -> Vec<Scored> {
     let order = search.order;
+    let passes = |entry: &&Entry| {
+        allowed.has(entry.doc) && search.passing.is_none_or(|passing| passing.contains(order.key(entry)))
+    };
     let mut best: Vec<Scored> = Vec::new();
     let (mut last_doc, mut last_session, mut weights) = (None, None, &search.profiles.agent);
     for at in candidates(search, counts) {
-        let Some(entry) = order.entry(at).filter(|entry| allowed.has(entry.doc)) else { continue };
+        let Some(entry) = order.entry(at).filter(passes) else { continue };
         if last_session.replace(entry.session) != Some(entry.session) {
             weights = profile(search.profiles, order, entry);
         }
@@ -177,39 +169,23 @@ fn best(
     best
 }
 
-/// Returns the first passages that are accepted, by score, then by time, then by place.
-fn choose<E>(
-    best: Vec<Scored>,
-    order: &PassageOrder,
-    limit: usize,
-    accept: &mut impl FnMut(DocKey) -> Result<bool, E>,
-) -> Result<Vec<Scored>, E> {
-    let mut heap = BinaryHeap::from(best);
-    let (mut chosen, mut seen) = (Vec::new(), HashSet::new());
-    while let Some(first) = heap.pop().filter(|_| chosen.len() < limit) {
-        let mut equal = vec![first];
-        while let Some(next) = heap.peek().copied().filter(|next| next.score == first.score) {
-            equal.push(next);
-            heap.pop();
-        }
-        let place =
-            |scored: &Scored| order.entry(scored.at).map(|entry| (entry.day, order.key(entry), entry.part));
-        equal.sort_by_key(|scored| place(scored).map(|(day, key, part)| (Reverse((day, key)), part)));
-        for scored in equal {
-            let Some(entry) = order.entry(scored.at) else { continue };
-            if chosen.len() < limit && seen.insert(entry.doc) && accept(order.key(entry))? {
-                chosen.push(scored);
-            }
-        }
+/// Returns the first passages of different documents, by score, then by time, then by place.
+fn choose(mut best: Vec<Scored>, order: &PassageOrder, limit: usize) -> Vec<Scored> {
+    let place = |scored: &Scored| {
+        order.entry(scored.at).map(|entry| (Reverse((entry.day, order.key(entry))), entry.part, entry.doc))
+    };
+    let first = |a: &Scored, b: &Scored| b.score.cmp(&a.score).then_with(|| place(a).cmp(&place(b)));
+    // A document occurs at most twice.
+    let most = limit.saturating_mul(2);
+    if most < best.len() {
+        best.select_nth_unstable_by(most, first);
+        best.truncate(most);
     }
-    Ok(chosen)
-}
-
-/// Returns the number of passages of speakers whom a question names by a term.
-fn said_by(order: &PassageOrder, named: &[bool], term: &Term) -> u64 {
-    let is_name = |name: &str| words(name).any(|word| term.has(word.to_lowercase().as_bytes()));
-    let names = order.names().iter().zip(named).zip(order.named());
-    names.filter(|((name, named), _)| **named && is_name(name)).map(|(_, passages)| passages).sum()
+    best.sort_by(first);
+    let mut seen = HashSet::new();
+    best.retain(|scored| order.entry(scored.at).is_some_and(|entry| seen.insert(entry.doc)));
+    best.truncate(limit);
+    best
 }
 
 fn profile<'p>(profiles: &'p Profiles, order: &PassageOrder, entry: &Entry) -> &'p Weights {
@@ -227,8 +203,7 @@ fn candidates(search: &PassageSearch<'_>, counts: &Counts) -> Vec<u32> {
         }
     };
     if let Some(similarity) = search.similarity {
-        let floor = floor(similarity).max(RELATED);
-        for at in (0..).zip(similarity).filter(|(_, value)| **value >= floor).map(|(at, _)| at) {
+        for at in (0..).zip(similarity).filter(|(_, value)| **value >= RELATED).map(|(at, _)| at) {
             let is_spoken = order.entry(at).is_some_and(|entry| !entry.traits.has(Traits::OUTSIDE));
             if is_spoken && order.is_live(at) {
                 choose(at, &mut chosen);
@@ -256,22 +231,4 @@ fn candidates(search: &PassageSearch<'_>, counts: &Counts) -> Vec<u32> {
         }
     }
     found
-}
-
-/// Returns the lowest similarity for which at most [`SIMILAR`] passages are considered, those with equal ones aside.
-fn floor(similarity: &[u16]) -> u16 {
-    let mut numbers = [0usize; FULL as usize + 1];
-    for value in similarity {
-        if let Some(number) = numbers.get_mut(usize::from((*value).min(FULL))) {
-            *number += 1;
-        }
-    }
-    let mut left = SIMILAR;
-    let is_over = |number: &usize| {
-        let is_over = *number > left;
-        left = left.saturating_sub(*number);
-        is_over
-    };
-    let over = numbers.iter().rev().position(is_over).unwrap_or(usize::from(FULL));
-    FULL - over as u16
 }

@@ -13,10 +13,6 @@ pub(crate) const REACH: u32 = 6;
 /// nearest passages before it 0.4, 0.3, 0.25, 0.2, 0.15 and 0.1 times, and those after it 0.3, 0.25, 0.2, 0.15, 0.1 and
 /// 0.1 times.
 pub(crate) const WIDE: [u16; 13] = [2, 2, 3, 4, 5, 6, 20, 8, 6, 5, 4, 3, 2];
-/// Number of passages to each side that the narrow window reaches.
-pub(crate) const NARROW_REACH: u32 = 1;
-/// The same in the narrow window: a passage counts the one before it 0.5 times, and the one after it 0.3 times.
-pub(crate) const NARROW: [u16; 3] = [6, 20, 10];
 /// Number of passages to each side that count as covered.
 pub(crate) const COVER: u32 = 2;
 
@@ -25,14 +21,12 @@ pub(crate) const COVER: u32 = 2;
 pub(crate) struct Lengths {
     pub(crate) own: u64,
     pub(crate) wide: u64,
-    pub(crate) narrow: u64,
 }
 
 impl Lengths {
     pub(crate) fn replace(&mut self, old: Self, new: Self) {
         self.own = self.own + new.own - old.own;
         self.wide = self.wide + new.wide - old.wide;
-        self.narrow = self.narrow + new.narrow - old.narrow;
     }
 }
 
@@ -55,7 +49,6 @@ pub(crate) fn lengths(entries: &mut [Entry]) -> Lengths {
         entry.wide = gather(at, &WIDE, len);
         sums.own += u64::from(entry.len);
         sums.wide += u64::from(entry.wide);
-        sums.narrow += u64::from(gather(at, &NARROW, len));
     }
     sums
 }
@@ -68,7 +61,6 @@ mod tests {
     fn a_passage_counts_more_of_what_precedes_it() {
         let only = |far: usize| move |place: usize| u32::from(place == far);
         assert_eq!([6, 7, 8, 9].map(|at| gather(at, &WIDE, only(7))), [6, 20, 8, 6]);
-        assert_eq!([5, 6, 7, 8, 9].map(|at| gather(at, &NARROW, only(7))), [0, 6, 20, 10, 0]);
         assert_eq!((gather(0, &WIDE, only(0)), gather(0, &WIDE, only(6))), (20, 2));
     }
 }

@@ -116,7 +116,7 @@ impl<'f> Document<'f> {
             DocumentKind::Message(Role::Assistant) => VoiceRole::Assistant,
             DocumentKind::Message(Role::System | Role::Tool) | DocumentKind::Section => VoiceRole::Other,
         };
-        Voice { role, name: self.name.as_deref(), day: self.day, is_summary: false }
+        Voice { role, name: self.name.as_deref(), day: self.day }
     }
 }
 

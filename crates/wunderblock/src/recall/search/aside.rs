@@ -51,9 +51,9 @@ pub(crate) fn search_aside<'s>(
     let profiles = &Profiles::FITTED;
     let (question, order) = (&question, &order);
     let search =
-        PassageSearch { question, order, similarity: None, profiles, windows: false, fill: 0, limit };
+        PassageSearch { question, order, similarity: None, profiles, windows: false, fill: 0, passing: None, limit };
     let fetch = |_, _| Ok::<&[u8], Infallible>(&[]);
-    let hits = rank(&search, &[], Some(&tail), fetch, |_| Ok(true)).map_err(|error| match error {
+    let hits = rank(&search, &[], Some(&tail), fetch).map_err(|error| match error {
         SearchError::Segment(error) => Error::Index(error),
         SearchError::Source(never) => match never {},
     })?;

@@ -104,10 +104,10 @@ impl<'a> Ranking<'a> {
             windows: !options.brief,
             // Only a budget of tokens is filled with what has no word of the question near it.
             fill: if options.tokens.is_some() { limit } else { 0 },
+            passing: self.ground.passing.as_ref(),
             limit,
         };
-        let hits = rank(&search, &headers, Some(&self.tail), fetch, |key| Ok(self.ground.passes(key)))
-            .map_err(failed)?;
+        let hits = rank(&search, &headers, Some(&self.tail), fetch).map_err(failed)?;
         let hit = |hit: wunderblock_index::PassageHit| RankedHit {
             arms: hit.reasons(),
             doc: hit.doc,

@@ -20,7 +20,7 @@ pub(super) struct Ground {
     /// Streams with documents in scope; `None` if all have.
     streams: Option<Vec<StreamNo>>,
     /// Documents that pass the filter for events; `None` if all do. The others still count in the ranking.
-    passing: Option<DocScope>,
+    pub(super) passing: Option<DocScope>,
     /// Streams with events that are not indexed yet, or have no vectors yet.
     pub(super) behind: Vec<StreamInfo>,
     /// Index segments, newest first.
