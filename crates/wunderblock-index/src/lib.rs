@@ -4,7 +4,7 @@
 //! Modules in reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes.
 //! [`mod@merge`] joins segments and removes documents, and [`tiers`] decides when to join. [`query`] parses queries,
 //! [`scope`] restricts which documents a searcher may see, and [`tail`] reads documents that are not indexed yet.
-//! [`mod@search`] finds documents and [`score`] ranks them. [`fragments`] finds documents that may contain a string.
+//! [`mod@search`] finds the newest documents, and [`ranking`] the best passages by [`score`]. [`fragments`] finds documents that may contain a string.
 //!
 //! ```text
 //! texts ─ words ─► terms ─ SegmentBuilder ─► Segment {header, blocks} ─► storage ◄─ merge, without
@@ -24,7 +24,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-pub use searching::{fragments, holders, query, scope, score, search, tail};
+pub use searching::{fragments, query, scope, score, search, tail};
 pub use storing::{merge, segment, vectors};
 
 pub use passages::cut::cut;
@@ -36,11 +36,10 @@ pub use ranking::question::Question;
 pub use ranking::rank::{PassageHit, PassageSearch, rank};
 pub use ranking::weights::{ARMS, Arm, ArmValues, Profiles, Weights};
 pub use searching::fragments::Fragments;
-pub use searching::holders::{Holder, TextSearch};
 pub use searching::query::{
     MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError,
 };
-pub use searching::request::{DocHit, IndexSearch, SearchError, SearchOrder};
+pub use searching::request::{DocHit, IndexSearch, SearchError};
 pub use searching::scope::DocScope;
 pub use searching::score::HitStrength;
 pub use searching::search::search;

@@ -5,10 +5,9 @@ mod versions;
 
 use super::*;
 use crate::searching::query::ClauseRule;
-use crate::searching::score::{Statistics, cover, strength, weigh};
 use crate::storing::docs::{DocsWriter, Row};
 use proptest::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 /// A document of a test.
@@ -73,39 +72,36 @@ impl Index {
         Self { segments, tail: texts[from..].to_vec(), texts: by_key }
     }
 
-    /// Returns the hits, and the number of blocks read for them.
-    fn search(
-        &self,
-        query: &ParsedQuery,
-        scope: &DocScope,
-        order: SearchOrder,
-        limit: usize,
-    ) -> (Vec<DocHit>, usize) {
+    /// Returns the hits whose texts have the phrases, and the number of blocks read for them.
+    fn search(&self, query: &ParsedQuery, scope: &DocScope, limit: usize) -> (Vec<DocHit>, usize) {
         let headers: Vec<Header> =
             self.segments.iter().rev().map(|segment| Header::decode(&segment.header).unwrap()).collect();
         let headers: Vec<&Header> = headers.iter().collect();
         let (a, b) = self.tail.split_at(self.tail.len() / 2);
-        let tail = Tail::join(query, vec![scan(query, a), scan(query, b)]).unwrap();
+        // One scan for the terms of several queries.
+        let terms = ParsedQuery::terms_of([&ParsedQuery::parse("a +read x").unwrap(), query]);
+        let tail = Tail::join(&terms, vec![scan(&terms, a), scan(&terms, b)]).unwrap();
+        let tail = tail.of_query(&terms, query);
         let mut fetched = 0;
         let fetch = |segment: usize, block: u32| {
             fetched += 1;
             Ok::<_, Infallible>(&self.segments[self.segments.len() - 1 - segment].blocks[block as usize])
         };
-        let check = |key: DocKey, phrase: &Phrase| Ok(phrase.is_in(&self.texts[&key]));
-        let request = IndexSearch { query, scope, order, limit };
-        (search(&request, &headers, Some(&tail), fetch, check).unwrap(), fetched)
+        let phrases: Vec<(&Phrase, bool)> = query.phrases().collect();
+        let request =
+            IndexSearch { query, scope, limit: if phrases.is_empty() { limit } else { usize::MAX } };
+        let mut hits = search(&request, &headers, Some(&tail), fetch).unwrap();
+        hits.retain(|hit| {
+            phrases.iter().all(|(phrase, wanted)| phrase.is_in(&self.texts[&hit.doc]) == *wanted)
+        });
+        hits.truncate(limit);
+        (hits, fetched)
     }
 }
 
 /// Returns the hits that [`search`] must find, given `texts` oldest first.
-fn naive(
-    texts: &[Text],
-    query: &ParsedQuery,
-    scope: &DocScope,
-    order: SearchOrder,
-    limit: usize,
-) -> Vec<DocHit> {
-    let visible = texts.iter().filter(|text| scope.contains(text.key)).map(|text| {
+fn naive(texts: &[Text], query: &ParsedQuery, scope: &DocScope, limit: usize) -> Vec<DocHit> {
+    let hit = |text: &Text| {
         let (mut counts, mut len) = (vec![0u32; query.terms.len()], 0);
         words::terms(&text.text, |term| {
             len += 1;
@@ -113,53 +109,16 @@ fn naive(
                 *count += u32::from(asked.has(term));
             }
         });
-        (text, counts, len)
-    });
-    let visible: Vec<_> = visible.collect();
-    let statistics = Statistics {
-        docs: visible.len() as u64,
-        terms: visible.iter().map(|(_, _, len)| u64::from(*len)).sum(),
-    };
-    let df = |at: usize| visible.iter().filter(|(_, counts, _)| counts[at] > 0).count() as u64;
-    let scored: BTreeSet<usize> = query.clauses.iter().flat_map(|clause| clause.scored.clone()).collect();
-    let mut hits = Vec::new();
-    for (text, counts, len) in visible.iter().rev() {
         let met = |clause: &query::Clause| {
             clause.needs.iter().all(|at| counts[*at] > 0)
                 && clause.phrase.as_ref().is_none_or(|phrase| phrase.is_in(&text.text))
         };
-        let words: Vec<_> =
-            query.clauses.iter().filter(|clause| clause.need != ClauseRule::MustNot && met(clause)).collect();
-        let fails = |clause: &query::Clause| match clause.need {
-            ClauseRule::MustNot => met(clause),
-            ClauseRule::Must => !met(clause),
-            ClauseRule::Optional => order == SearchOrder::Newest && !met(clause),
-        };
-        let matched = scored.iter().filter(|at| counts[**at] > 0).count();
-        if matched == 0 || query.clauses.iter().any(fails) {
-            continue;
-        }
-        let weight = |at: &usize| weigh(statistics.idf(df(*at)), statistics.slope(), counts[*at], *len);
-        let sum = scored.iter().filter(|at| counts[**at] > 0).map(weight).sum();
-        let score = if order == SearchOrder::Ranked { cover(sum, matched, scored.len()) } else { 0 };
-        let idf = |at: &usize| statistics.idf(df(*at));
-        let contained = scored.iter().filter(|at| counts[**at] > 0).map(idf).sum();
-        let strength = match order {
-            SearchOrder::Ranked => strength(&statistics, score, contained, scored.iter().map(idf).sum()),
-            SearchOrder::Newest => HitStrength::default(),
-        };
-        hits.push(DocHit {
-            doc: text.key,
-            score,
-            strength,
-            matched: words.iter().map(|clause| clause.text.clone()).collect(),
-        });
-    }
-    if order == SearchOrder::Ranked {
-        hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
-    }
-    hits.truncate(limit);
-    hits
+        let is_wanted = |clause: &&query::Clause| clause.need != ClauseRule::MustNot;
+        let words = query.clauses.iter().filter(is_wanted).map(|clause| clause.text.clone());
+        let passes = query.clauses.iter().all(|clause| met(clause) == is_wanted(&clause));
+        (passes && scope.contains(text.key)).then(|| DocHit { doc: text.key, len, matched: words.collect() })
+    };
+    texts.iter().rev().filter_map(hit).take(limit).collect()
 }
 
 const VOCABULARY: [&str; 16] = [
@@ -217,73 +176,42 @@ fn scopes() -> impl Strategy<Value = DocScope> {
     prop_oneof![Just(DocScope::everything()), some]
 }
 
-fn orders() -> impl Strategy<Value = SearchOrder> {
-    prop_oneof![Just(SearchOrder::Ranked), Just(SearchOrder::Newest)]
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn hits_are_those_of_a_walk_over_all_texts_however_they_are_stored(
         texts in texts(50), cuts in prop::collection::vec(0usize..100, 0..6), query in queries(),
-        scope in scopes(), (order, limit) in (orders(), 0usize..12),
+        scope in scopes(), limit in 0usize..12,
     ) {
         let mut index = Index::of(&texts, &cuts);
-        let expected = naive(&texts, &query, &scope, order, limit);
-        prop_assert_eq!(&index.search(&query, &scope, order, limit).0, &expected);
+        let expected = naive(&texts, &query, &scope, limit);
+        prop_assert_eq!(&index.search(&query, &scope, limit).0, &expected);
         if index.segments.len() > 2 {
             let joined = merge(&index.segments.drain(1..3).collect::<Vec<_>>()).unwrap();
             index.segments.insert(1, joined);
-            prop_assert_eq!(&index.search(&query, &scope, order, limit).0, &expected);
+            prop_assert_eq!(&index.search(&query, &scope, limit).0, &expected);
         }
         let gone = |key: DocKey| key.seq % 3 == 1;
         index.segments.iter_mut().for_each(|segment| *segment = without(segment, gone).unwrap());
         index.tail.retain(|text| !gone(text.key));
         let left: Vec<Text> = texts.iter().filter(|text| !gone(text.key)).cloned().collect();
-        prop_assert_eq!(index.search(&query, &scope, order, limit).0, naive(&left, &query, &scope, order, limit));
+        prop_assert_eq!(index.search(&query, &scope, limit).0, naive(&left, &query, &scope, limit));
     }
 
     #[test]
-    fn holders_are_the_documents_that_have_all_words_of_a_text(
-        texts in texts(40), cuts in prop::collection::vec(0usize..100, 0..5), (scope, limit) in (scopes(), 0usize..12),
-        asked in prop::collection::vec(prop::collection::vec(0..VOCABULARY.len(), 1..3), 0..4),
-    ) {
-        let required = |words: &Vec<usize>| {
-            let words = words.iter().flat_map(|at| VOCABULARY[*at].split(' '));
-            ParsedQuery::parse(&words.map(|word| format!("+{word} ")).collect::<String>()).unwrap()
-        };
-        let asked: Vec<ParsedQuery> = asked.iter().map(required).collect();
-        let index = Index::of(&texts, &cuts);
-        let headers: Vec<Header> =
-            index.segments.iter().map(|segment| Header::decode(&segment.header).unwrap()).collect();
-        let headers: Vec<&Header> = headers.iter().rev().collect();
-        let search = TextSearch::new(&asked, scope.clone());
-        let tail = scan(&search.terms, &index.tail);
-        let fetch = |segment: usize, block: u32| Ok::<_, Infallible>(&index.segments[index.segments.len() - 1 - segment].blocks[block as usize]);
-        let found = search.find(&headers, Some(&tail), limit, fetch).unwrap();
-        prop_assert_eq!(found.len(), asked.len());
-        for (query, found) in asked.iter().zip(found) {
-            let found: Vec<DocKey> = found.iter().map(|holder| holder.doc).collect();
-            let expected = naive(&texts, query, &scope, SearchOrder::Newest, limit);
-            let expected: Vec<DocKey> = expected.iter().map(|hit| hit.doc).collect();
-            prop_assert_eq!(found, expected);
-        }
-    }
-
-    #[test]
-    fn what_others_store_changes_no_score(
+    fn what_others_store_changes_no_hit(
         texts in texts(40), others in texts(40), cuts in prop::collection::vec(0usize..100, 0..5),
-        query in queries(), order in orders(),
+        query in queries(),
     ) {
         let ours = DocScope::of((0..4).map(|stream| (stream, 0..=u64::MAX)));
-        let alone = Index::of(&texts, &cuts).search(&query, &ours, order, 10).0;
+        let alone = Index::of(&texts, &cuts).search(&query, &ours, 10).0;
         let mut mixed = texts.clone();
         for (at, mut other) in others.into_iter().enumerate() {
             other.key.stream += 4;
             mixed.insert((at * 7) % (mixed.len() + 1), other);
         }
-        prop_assert_eq!(Index::of(&mixed, &cuts).search(&query, &ours, order, 10).0, alone);
+        prop_assert_eq!(Index::of(&mixed, &cuts).search(&query, &ours, 10).0, alone);
     }
 
     #[test]
@@ -321,11 +249,9 @@ proptest! {
             let _ = verify(&bad);
             let _ = merge(&[bad.clone(), honest.clone(), bad.clone()]);
             let Ok(header) = Header::decode(&bad.header) else { continue };
-            for order in [SearchOrder::Ranked, SearchOrder::Newest] {
-                let request = IndexSearch { query: &query, scope: &DocScope::everything(), order, limit: 5 };
-                let fetch = |_: usize, block: u32| bad.blocks.get(block as usize).cloned().ok_or(());
-                let _ = search(&request, &[&header], None, fetch, |_, _| Ok(true));
-            }
+            let request = IndexSearch { query: &query, scope: &DocScope::everything(), limit: 5 };
+            let fetch = |_: usize, block: u32| bad.blocks.get(block as usize).cloned().ok_or(());
+            let _ = search(&request, &[&header], None, fetch);
         }
     }
 
@@ -363,11 +289,10 @@ fn numbered(texts: &[&str]) -> Vec<Text> {
         .collect()
 }
 
-/// Returns the positions that a ranked query finds in one segment.
+/// Returns the positions that a query finds in one segment.
 fn found(texts: &[&str], query: &str) -> Vec<u64> {
     let index = Index::of(&numbered(texts), &[texts.len()]);
-    let hits =
-        index.search(&ParsedQuery::parse(query).unwrap(), &DocScope::everything(), SearchOrder::Ranked, 10).0;
+    let hits = index.search(&ParsedQuery::parse(query).unwrap(), &DocScope::everything(), 10).0;
     hits.iter().map(|hit| hit.doc.seq).collect()
 }
 
@@ -375,10 +300,10 @@ fn found(texts: &[&str], query: &str) -> Vec<u64> {
 fn chinese_is_found_by_one_two_and_four_characters() {
     let texts = ["错误：连接超时", "数据库连接被拒绝", "时间", "connection timeout", "超", "超时重试 连接"];
     for (query, expected) in [
-        ("超", vec![4, 5, 0]),
-        ("时", vec![2, 5, 0]),
-        ("连接", vec![5, 0, 1]),
-        ("连接超时", vec![0, 5, 1]),
+        ("超", vec![5, 4, 0]),
+        ("时", vec![5, 2, 0]),
+        ("连接", vec![5, 1, 0]),
+        ("连接超时", vec![0]),
         ("+连接超时", vec![0]),
         ("\"超时 连接\"", vec![]),
         ("\"连接超时\"", vec![0]),
@@ -396,11 +321,8 @@ fn one_character_is_found_in_pairs_that_fill_several_blocks() {
         .collect();
     let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     let index = Index::of(&texts, &[texts.len()]);
-    for order in [SearchOrder::Ranked, SearchOrder::Newest] {
-        let (hits, blocks) =
-            index.search(&ParsedQuery::parse("字").unwrap(), &DocScope::everything(), order, 10_000);
-        assert_eq!((hits.len(), blocks > 2), (9000, true));
-    }
+    let (hits, blocks) = index.search(&ParsedQuery::parse("字").unwrap(), &DocScope::everything(), 10_000);
+    assert_eq!((hits.len(), blocks > 2), (9000, true));
 }
 
 #[test]
@@ -413,20 +335,14 @@ fn identifiers_are_found_whole_and_by_piece() {
         "reparse configs",
     ];
     for (query, expected) in [
-        ("parseConfig", vec![0, 1, 2, 3, 4]),
-        ("+parse_config", vec![0, 1, 2, 3]),
-        ("parseconfig", vec![0, 1]),
-        ("config -parse_config", vec![4, 2, 3]),
-        ("\"parse config\"", vec![3, 0, 1]),
+        ("parseConfig", vec![3, 2, 1, 0]),
+        ("+parse_config", vec![3, 2, 1, 0]),
+        ("parseconfig", vec![1, 0]),
+        ("config -parse_config", vec![4, 3, 2]),
+        ("\"parse config\"", vec![3, 1, 0]),
     ] {
         assert_eq!(found(&texts, query), expected, "{query}");
     }
-}
-
-#[test]
-fn documents_with_all_words_come_before_longer_ones_with_some() {
-    let texts = ["alpha", "beta", "alpha beta", "gamma", "alpha alpha alpha gamma", "delta"];
-    assert_eq!(found(&texts, "alpha beta")[0], 2);
 }
 
 #[test]
@@ -436,19 +352,14 @@ fn a_rare_word_costs_a_block_a_segment_and_the_newest_of_a_common_one_a_block() 
         .collect();
     let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     let index = Index::of(&texts, &[500, 1000, 1500, 2000, 2500, 3000, 3500, 4000]);
-    let blocks = |query: &str, order| {
-        index.search(&ParsedQuery::parse(query).unwrap(), &DocScope::everything(), order, 20).1
+    let blocks = |query: &str, limit| {
+        index.search(&ParsedQuery::parse(query).unwrap(), &DocScope::everything(), limit).1
     };
     assert!(index.segments.iter().all(|segment| segment.blocks.len() > 1));
-    assert_eq!(blocks("common", SearchOrder::Ranked), 8);
-    assert_eq!(blocks("common", SearchOrder::Newest), 1);
-    assert_eq!(blocks("absent", SearchOrder::Newest), 8);
+    assert_eq!([blocks("common", usize::MAX), blocks("common", 20), blocks("absent", 20)], [8, 1, 8]);
     // Nothing at all is read from another tenant's segments.
     let nobody = DocScope::of([(7, 0..=u64::MAX)]);
-    assert_eq!(
-        index.search(&ParsedQuery::parse("common").unwrap(), &nobody, SearchOrder::Ranked, 20),
-        (vec![], 0)
-    );
+    assert_eq!(index.search(&ParsedQuery::parse("common").unwrap(), &nobody, 20), (vec![], 0));
 }
 
 #[test]

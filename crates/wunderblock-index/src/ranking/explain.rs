@@ -30,7 +30,7 @@ impl Allowed {
                 .unwrap_or_default()
         };
         let musts = query.gather(|clause| if clause.need == ClauseRule::Must { &clause.needs } else { &[] });
-        let excluded = exclusions(query).into_iter().flat_map(with).collect();
+        let excluded = exclusions(query).flat_map(with).collect();
         Self { required: (!musts.is_empty()).then(|| with(&musts)), excluded }
     }
 

@@ -3,9 +3,8 @@
 use crate::passages::traits::Traits;
 use crate::ranking::order::PassageOrder;
 use crate::searching::query::ParsedQuery;
-use crate::searching::reader::{Origin, PostingsReader, PostingsSource};
+use crate::searching::reader::{Origin, PostingsReader};
 use crate::searching::request::SearchError;
-use crate::searching::scope::Visible;
 use crate::searching::tail::Tail;
 use crate::storing::header::Header;
 
@@ -36,19 +35,18 @@ pub(crate) fn occurrences<E, B: AsRef<[u8]>>(
     tail: Option<&Tail>,
     fetch: impl FnMut(usize, u32) -> Result<B, E>,
 ) -> Result<Vec<Occurrences>, SearchError<E>> {
-    let mut reader = PostingsReader::new(fetch);
+    let mut reader = PostingsReader::new(query, fetch);
     let mut found = vec![Vec::new(); query.terms.len()];
     let stored = segments.iter().enumerate().rev();
-    let stored = stored.map(|(at, header)| (Some(at), &header.docs, Origin::Segment(at, header)));
-    let tail = tail.map(|tail| (None, &tail.docs, Origin::Tail(&tail.postings)));
+    let stored = stored.map(|(at, header)| (Some(at), Origin::Segment(at, header)));
+    let tail = tail.map(|tail| (None, Origin::Tail(&tail.postings)));
     // Oldest first, so that the positions are nearly in order.
-    for (segment, docs, origin) in stored.chain(tail) {
+    for (segment, origin) in stored.chain(tail) {
         if !order.has(segment) {
             continue;
         }
-        let source = PostingsSource { docs, visible: Visible::All, origin };
         for (at, found) in found.iter_mut().enumerate() {
-            for rows in reader.entries(&source, query, at)? {
+            for rows in reader.entries(origin, at)? {
                 let place = |row: u32| order.position(segment, row);
                 found.extend(rows.iter().filter_map(|row| Some((place(row.doc)?, row.count))));
             }

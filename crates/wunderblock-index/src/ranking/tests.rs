@@ -64,8 +64,7 @@ struct Setting {
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { scope: DocScope::everything(), windows: true, is_similar: false, fill: 0,
-        passing: None, limit: 10 }
+        Self { scope: DocScope::everything(), windows: true, is_similar: false, fill: 0, limit: 10 }
     }
 }
 
@@ -208,9 +207,9 @@ proptest! {
         let found = search(&question, &[segment(&all)], &[], &setting);
         let segment = segment(&all);
         let header = Header::decode(&segment.header).unwrap();
-        let request = IndexSearch { query: &query, scope: &setting.scope, order: SearchOrder::Newest, limit: 100 };
+        let request = IndexSearch { query: &query, scope: &setting.scope, limit: 100 };
         let fetch = |_: usize, block: u32| Ok::<_, Infallible>(&segment.blocks[block as usize]);
-        let newest = crate::search(&request, &[&header], None, fetch, |_, _| Ok(true)).unwrap();
+        let newest = crate::search(&request, &[&header], None, fetch).unwrap();
         let keys = |mut keys: Vec<DocKey>| {
             keys.sort();
             keys

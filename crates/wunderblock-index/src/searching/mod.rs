@@ -1,11 +1,8 @@
 //! How an index is searched: queries, the documents in scope, and their ranks.
 
 pub(crate) mod asked;
-pub(crate) mod checker;
 pub mod fragments;
-pub mod holders;
 pub mod query;
-pub(crate) mod rank;
 pub(crate) mod reader;
 pub(crate) mod request;
 pub mod scope;

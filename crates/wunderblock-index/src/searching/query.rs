@@ -15,9 +15,10 @@ use crate::searching::asked::{AskedTerms, WordForm};
 use crate::searching::term::Term;
 use crate::storing::header::Header;
 use crate::words::{Lexeme, cut};
+use memchr::memmem;
 use std::collections::{BTreeSet, HashSet};
 
-/// Maximum number of distinct terms in a query. Use [`ParsedQuery::from_text`] for longer texts. The overflow bounds
+/// Maximum number of distinct terms in a query. Use [`crate::Question::from_text`] for longer texts. The overflow bounds
 /// in [`crate::searching::score`] depend on this limit.
 pub const MAX_QUERY_TERMS: usize = 256;
 
@@ -80,7 +81,6 @@ pub struct ParsedQuery {
     /// Distinct terms, sorted so that neighbouring terms are found in one block.
     pub(crate) terms: Vec<Term>,
     pub(crate) clauses: Vec<Clause>,
-    left_out: usize,
 }
 
 /// Effect of a clause on the result.
@@ -106,54 +106,37 @@ pub(crate) struct Clause {
 /// A sequence of neighbouring words. The index has no positions, so callers check the text with [`Phrase::is_in`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phrase {
-    /// Words, and single characters of scripts without spaces.
-    parts: Vec<Box<[u8]>>,
-    /// For each number of matched parts, the length of the longest shorter match that is a suffix of the matched
-    /// parts (Knuth, Morris, Pratt).
-    fallback: Vec<usize>,
+    /// Words, and single characters of scripts without spaces, with a zero before, between and after them.
+    words: Vec<u8>,
 }
 
 impl Phrase {
     fn new(text: &str) -> Self {
-        let mut parts: Vec<Box<[u8]>> = Vec::new();
-        sequence(text, |part| parts.push(part.into()));
-        let mut fallback = vec![0; parts.len() + 1];
-        let mut matched = 0;
-        for at in 1..parts.len() {
-            while matched > 0 && parts.get(at) != parts.get(matched) {
-                matched = fallback.get(matched).copied().unwrap_or(0);
-            }
-            matched += usize::from(parts.get(at) == parts.get(matched));
-            if let Some(place) = fallback.get_mut(at + 1) {
-                *place = matched;
-            }
-        }
-        Self { parts, fallback }
+        Self { words: sequence(text) }
     }
 
     /// Returns whether a text contains the phrase: the same words in the same order, with nothing but punctuation
     /// between them. Case and punctuation are ignored, but endings are not.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
-        let (mut matched, mut found) = (0usize, false);
-        sequence(text, |part| {
-            while matched > 0 && self.parts.get(matched).is_none_or(|next| **next != *part) {
-                matched = self.fallback.get(matched).copied().unwrap_or(0);
-            }
-            matched += usize::from(self.parts.get(matched).is_some_and(|next| **next == *part));
-            found |= matched == self.parts.len();
-        });
-        found
+        memmem::find(&sequence(text), &self.words).is_some()
     }
 }
 
-/// Passes the words of a text, and single characters of scripts without spaces, to `emit` in order.
-fn sequence(text: &str, mut emit: impl FnMut(&[u8])) {
+/// Returns the words of a text, and single characters of scripts without spaces, with a zero before, between and after
+/// them: no word has one.
+fn sequence(text: &str) -> Vec<u8> {
+    let mut words = vec![0];
+    let mut add = |word: &[u8]| {
+        words.extend_from_slice(word);
+        words.push(0);
+    };
     cut(text, |part| match part {
-        Lexeme::Piece(word) => emit(word),
+        Lexeme::Piece(word) => add(word),
         Lexeme::Whole(_) => {}
-        Lexeme::Run(run) => run.split_inclusive(|_| true).for_each(|c| emit(c.as_bytes())),
+        Lexeme::Run(run) => run.split_inclusive(|_| true).for_each(|c| add(c.as_bytes())),
     });
+    words
 }
 
 impl ParsedQuery {
@@ -194,34 +177,27 @@ impl ParsedQuery {
         if words > MAX_QUERY_WORDS {
             return Err(QueryError::TooManyWords { words });
         }
-        let query = Self::of(parsed, 0);
+        let query = Self::of(parsed);
         let terms = query.terms.len();
         if terms > MAX_QUERY_TERMS { Err(QueryError::TooLong { terms }) } else { Ok(query) }
     }
 
-    /// Uses a text as a query without operators, in which every word is optional. Words that would exceed
-    /// [`MAX_QUERY_TERMS`] terms or [`MAX_QUERY_WORDS`] words, and longer words than a query may have, are left out; [`ParsedQuery::left_out`] returns their number.
+    /// Uses a text as a query without operators, and looks for its words in a form. Every word is optional. Words that
+    /// would exceed [`MAX_QUERY_TERMS`] terms or [`MAX_QUERY_WORDS`] words, and longer words than a query may have, are
+    /// left out.
     ///
     /// # Errors
     /// Fails if the text does not contain a letter or a digit.
-    pub fn from_text(text: &str) -> Result<Self, QueryError> {
-        Self::from_text_as(text, WordForm::Written)
-    }
-
-    /// Uses a text as a query without operators, and looks for its words in a form.
     pub(crate) fn from_text_as(text: &str, form: WordForm) -> Result<Self, QueryError> {
-        let (mut parsed, mut left_out) = (Vec::new(), 0);
+        let mut parsed = Vec::new();
         let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());
         for word in text.split_whitespace().filter(|word| words.insert(*word)) {
             if word.len() > MAX_QUERY_BYTES || parsed.len() >= MAX_QUERY_WORDS {
-                left_out += 1;
                 continue;
             }
             let clause = RawClause::word(word, ClauseRule::Optional, form);
             let new: HashSet<Term> = clause.all().filter(|term| !terms.contains(*term)).cloned().collect();
-            if terms.len() + new.len() > MAX_QUERY_TERMS {
-                left_out += 1;
-            } else if !clause.needs.is_empty() {
+            if terms.len() + new.len() <= MAX_QUERY_TERMS && !clause.needs.is_empty() {
                 terms.extend(new);
                 parsed.push(clause);
             }
@@ -230,15 +206,16 @@ impl ParsedQuery {
             let query = text.chars().take(80).collect();
             return Err(QueryError::Nothing { query });
         }
-        Ok(Self::of(parsed, left_out))
+        Ok(Self::of(parsed))
     }
 
-    /// Returns the terms of several queries, without clauses, so that one scan counts them all.
-    pub(crate) fn terms_of<'q>(queries: impl IntoIterator<Item = &'q Self>) -> Self {
+    /// Returns the terms of several queries, without clauses, so that one scan counts them all: [`crate::Tail::of_query`].
+    #[must_use]
+    pub fn terms_of<'q>(queries: impl IntoIterator<Item = &'q Self>) -> Self {
         let mut terms: Vec<Term> = queries.into_iter().flat_map(|query| &query.terms).cloned().collect();
         terms.sort_unstable();
         terms.dedup();
-        Self { terms, clauses: Vec::new(), left_out: 0 }
+        Self { terms, clauses: Vec::new() }
     }
 
     /// Returns the query's phrases, each with a flag: if true, a document must contain the phrase; otherwise, it must
@@ -271,13 +248,7 @@ impl ParsedQuery {
         blocks.into_iter().collect()
     }
 
-    /// Returns the number of words left out because the text has too many terms.
-    #[must_use]
-    pub const fn left_out(&self) -> usize {
-        self.left_out
-    }
-
-    fn of(parsed: Vec<RawClause>, left_out: usize) -> Self {
+    fn of(parsed: Vec<RawClause>) -> Self {
         let mut terms: Vec<Term> = parsed.iter().flat_map(RawClause::all).cloned().collect();
         terms.sort_unstable();
         terms.dedup();
@@ -295,7 +266,7 @@ impl ParsedQuery {
                 Clause { text: raw.text, need: raw.need, needs, scored, phrase: raw.phrase }
             })
             .collect();
-        Self { terms, clauses, left_out }
+        Self { terms, clauses }
     }
 
     /// Returns the terms that `pick` selects from all clauses, without duplicates.
@@ -365,7 +336,7 @@ impl RawClause {
 
     /// Returns the number of words of the clause, those of its phrase included.
     fn words(&self) -> usize {
-        self.phrase.as_ref().map_or(1, |phrase| phrase.parts.len())
+        self.phrase.as_ref().map_or(1, |phrase| phrase.words.iter().filter(|byte| **byte == 0).count() - 1)
     }
 
     fn all(&self) -> impl Iterator<Item = &Term> {
@@ -433,8 +404,8 @@ mod tests {
         }
         let many = (0..300).map(|n| format!("w{n} ")).collect::<String>();
         assert_eq!(ParsedQuery::parse(&many), Err(QueryError::TooLong { terms: 300 }));
-        let text = ParsedQuery::from_text(&many).unwrap();
-        assert_eq!((text.terms.len(), text.left_out()), (MAX_QUERY_TERMS, 300 - MAX_QUERY_TERMS));
+        let text = ParsedQuery::from_text_as(&many, WordForm::Written).unwrap();
+        assert_eq!(text.terms.len(), MAX_QUERY_TERMS);
     }
 
     #[test]
@@ -465,7 +436,7 @@ mod tests {
         #[test]
         fn no_query_breaks_the_parser(query in "[-+\"a-c 字\\PC]{0,30}") {
             let _ = ParsedQuery::parse(&query);
-            let _ = ParsedQuery::from_text(&query);
+            let _ = ParsedQuery::from_text_as(&query, WordForm::Stem);
         }
     }
 }

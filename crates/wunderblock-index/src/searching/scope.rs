@@ -1,7 +1,6 @@
-//! Scopes: the documents that a searcher may see. All other documents are excluded, even from the statistics.
+//! Scopes: the documents that a searcher may see. All other documents are excluded.
 
-use crate::searching::score::Statistics;
-use crate::storing::docs::{Doc, DocKey, Docs, StreamSpan};
+use crate::storing::docs::{DocKey, Docs};
 use std::ops::RangeInclusive;
 
 /// A set of documents: everything, or ranges of positions in streams, such as a session with its ancestors, or all
@@ -54,71 +53,21 @@ impl DocScope {
         part.is_some_and(|part| part.stream == key.stream && key.seq <= part.to)
     }
 
-    /// Returns `true` if all of a stream's documents in a segment are visible, `false` if none are, and `None` if the
-    /// range of positions cannot decide this.
-    fn covers(&self, span: &StreamSpan) -> Option<bool> {
-        let Some(parts) = &self.0 else { return Some(true) };
-        let after = parts.partition_point(|part| (part.stream, part.from) <= (span.stream, span.last));
-        match after.checked_sub(1).and_then(|at| parts.get(at)) {
-            Some(part) if part.stream == span.stream && part.to >= span.first => {
-                (part.from <= span.first && span.last <= part.to).then_some(true)
-            }
-            _ => Some(false),
-        }
-    }
-
-    /// Returns the visible part of a segment's documents, and its statistics.
-    pub(crate) fn look(&self, docs: &Docs) -> (Visible, Statistics) {
-        let mut sums = Statistics::default();
-        let (mut all, mut none) = (true, true);
-        for span in &docs.spans {
-            let covered = self.covers(span);
-            all &= covered == Some(true);
-            none &= covered == Some(false);
-            if covered == Some(true) {
-                sums.docs += span.docs;
-                sums.terms += span.terms;
-            }
-        }
-        if all || none {
-            return (if none { Visible::Nothing } else { Visible::All }, sums);
-        }
-        sums = Statistics::default();
-        let mut look = |doc: &Doc| {
-            let visible = self.contains(doc.key());
-            if visible {
-                sums.docs += 1;
-                sums.terms += u64::from(doc.len);
-            }
-            visible
-        };
-        (Visible::Some(docs.all.iter().map(&mut look).collect()), sums)
-    }
-}
-
-/// Visible part of a segment.
-#[derive(Debug)]
-pub(crate) enum Visible {
-    All,
-    Nothing,
-    /// Whether each document is visible, by document number.
-    Some(Vec<bool>),
-}
-
-impl Visible {
-    pub(crate) fn has(&self, doc: u32) -> bool {
-        match self {
-            Self::All => true,
-            Self::Nothing => false,
-            Self::Some(docs) => docs.get(doc as usize).copied().unwrap_or(false),
-        }
+    /// Returns whether any of some documents may be visible, given the range of positions of each stream.
+    pub(crate) fn has_any(&self, docs: &Docs) -> bool {
+        let Some(parts) = &self.0 else { return true };
+        docs.spans.iter().any(|(stream, (first, last))| {
+            let after = parts.partition_point(|part| (part.stream, part.from) <= (*stream, *last));
+            let part = after.checked_sub(1).and_then(|at| parts.get(at));
+            part.is_some_and(|part| part.stream == *stream && part.to >= *first)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storing::docs::{DocsWriter, Row};
+    use crate::storing::docs::{Doc, DocsWriter, Row};
 
     proptest::proptest! {
         #[test]
@@ -132,16 +81,17 @@ mod tests {
                 writer.push(DocKey { stream, seq }, Row { len, ..Row::WHOLE });
             }
             let docs = writer.finish();
-            let (visible, sums) = scope.look(&docs);
-            let mut expected = Statistics::default();
-            for (at, doc) in (0..).zip(&docs.all) {
+            for doc in &docs.all {
                 let seen = ranges.iter().any(|(s, from, to)| *s == doc.stream && (*from..=*to).contains(&doc.seq));
                 assert_eq!(scope.contains(doc.key()), seen);
-                assert_eq!(visible.has(at), seen);
-                expected.docs += u64::from(seen);
-                expected.terms += if seen { u64::from(doc.len) } else { 0 };
+                assert!(!seen || scope.has_any(&docs));
             }
-            assert_eq!(sums, expected);
+            let alone = |doc: &Doc| {
+                let mut writer = DocsWriter::default();
+                writer.push(doc.key(), Row::WHOLE);
+                scope.has_any(&writer.finish())
+            };
+            assert!(docs.all.iter().all(|doc| alone(doc) == scope.contains(doc.key())));
         }
     }
 }

@@ -23,20 +23,6 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Scans the whole texts of documents, oldest first, for the terms of a query, in one pass.
-    #[must_use]
-    pub fn scan<'t, T>(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, T)>) -> Self
-    where
-        T: IntoIterator<Item = &'t str>,
-    {
-        let mut writer = TailWriter::of(query);
-        for (key, texts) in documents {
-            texts.into_iter().for_each(|text| writer.add_text(text));
-            writer.end_document(key);
-        }
-        writer.finish()
-    }
-
     /// Returns the tail of documents of whole texts, oldest first, whose terms are counted.
     #[must_use]
     pub fn of(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, TermCounts)>) -> Self {
@@ -47,6 +33,16 @@ impl Tail {
             writer.docs.end_document(key, &mut writer.rows);
         }
         writer.finish()
+    }
+
+    /// Returns the tail of one of the queries whose terms were scanned together: [`ParsedQuery::terms_of`].
+    #[must_use]
+    pub fn of_query(&self, scanned: &ParsedQuery, query: &ParsedQuery) -> Self {
+        let postings = query.terms.iter().map(|term| {
+            let at = scanned.terms.binary_search(term).ok();
+            at.and_then(|at| self.postings.get(at)).cloned().unwrap_or_default()
+        });
+        Self { docs: self.docs.clone(), postings: postings.collect() }
     }
 
     /// Joins tails of one query, oldest first. The texts of the tails do not have to be in memory at the same time.

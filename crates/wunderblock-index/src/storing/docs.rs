@@ -6,7 +6,7 @@
 use crate::passages::traits::Traits;
 use crate::passages::voice::{Day, Voice};
 use crate::storing::postings::{Posting, Postings};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Identifies a document by the store's number for its stream and by the document's position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,18 +48,7 @@ impl Row {
     pub(crate) const WHOLE: Self = Self { len: 0, day: Day::UNKNOWN, traits: Traits::OUTSIDE, speaker: 0 };
 }
 
-/// Summary of one stream's documents in a segment. If a scope contains all or none of a stream's documents, they do
-/// not have to be checked individually.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamSpan {
-    pub(crate) stream: u32,
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-    pub(crate) docs: u64,
-    pub(crate) terms: u64,
-}
-
-/// Documents of a segment, oldest first, with their rows and with sums by stream.
+/// Documents of a segment, oldest first, with their rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Docs {
     pub(crate) all: Vec<Doc>,
@@ -68,8 +57,8 @@ pub(crate) struct Docs {
     pub(crate) doc_of: Vec<u32>,
     /// Names of speakers, in the order of their first rows.
     pub(crate) names: Vec<Box<str>>,
-    /// Summaries of the streams, ordered by stream.
-    pub(crate) spans: Vec<StreamSpan>,
+    /// First and last position of each stream.
+    pub(crate) spans: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Docs {
@@ -104,43 +93,6 @@ impl Docs {
         }
         current.iter().for_each(|sum| packed.push(*sum));
         packed
-    }
-
-    /// Adds the sums by stream.
-    fn with_spans(mut self) -> Self {
-        let mut spans: Vec<StreamSpan> = Vec::new();
-        for doc in &self.all {
-            let one = StreamSpan {
-                stream: doc.stream,
-                first: doc.seq,
-                last: doc.seq,
-                docs: 1,
-                terms: u64::from(doc.len),
-            };
-            match spans.last_mut() {
-                Some(span) if span.stream == doc.stream => span.join(&one),
-                _ => spans.push(one),
-            }
-        }
-        spans.sort_by_key(|span| span.stream);
-        spans.dedup_by(|later, kept| {
-            let same = later.stream == kept.stream;
-            if same {
-                kept.join(later);
-            }
-            same
-        });
-        self.spans = spans;
-        self
-    }
-}
-
-impl StreamSpan {
-    fn join(&mut self, other: &Self) {
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
-        self.docs += other.docs;
-        self.terms += other.terms;
     }
 }
 
@@ -205,7 +157,16 @@ impl DocsWriter {
         number
     }
 
-    pub(crate) fn finish(self) -> Docs {
-        self.docs.with_spans()
+    pub(crate) fn finish(mut self) -> Docs {
+        for run in self.docs.all.chunk_by(|a, b| a.stream == b.stream) {
+            let positions = run.iter().map(|doc| doc.seq);
+            if let (Some(doc), Some(low), Some(high)) =
+                (run.first(), positions.clone().min(), positions.max())
+            {
+                let span = self.docs.spans.entry(doc.stream).or_insert((low, high));
+                *span = (span.0.min(low), span.1.max(high));
+            }
+        }
+        self.docs
     }
 }

@@ -60,12 +60,6 @@ impl Header {
         self.docs.all.iter().map(|doc| doc.key())
     }
 
-    /// Returns the first and last position of each stream in this segment: `(stream, first, last)`, ordered by
-    /// stream.
-    pub fn streams(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
-        self.docs.spans.iter().map(|span| (span.stream, span.first, span.last))
-    }
-
     /// Returns the number of blocks in the segment.
     #[must_use]
     pub fn blocks(&self) -> usize {

@@ -51,9 +51,9 @@ fn segments_of_version_2_answer_and_join_later_ones() {
     let scope = DocScope::everything();
     for segment in [&old, &joined] {
         let header = Header::decode(&segment.header).unwrap();
-        let request = IndexSearch { query: &query, scope: &scope, order: SearchOrder::Newest, limit: 9 };
+        let request = IndexSearch { query: &query, scope: &scope, limit: 9 };
         let fetch = |_: usize, block: u32| Ok::<_, Infallible>(&segment.blocks[block as usize]);
-        let hits = search(&request, &[&header], None, fetch, |_, _| Ok(true)).unwrap();
+        let hits = search(&request, &[&header], None, fetch).unwrap();
         assert_eq!(hits.iter().map(|hit| hit.doc.seq).collect::<Vec<_>>(), [70_000, 1]);
     }
 }
@@ -73,9 +73,9 @@ fn segments_of_version_1_answer_and_join_later_ones() {
     for (segment, expected) in [(&old, vec![70_000, 0]), (&joined, vec![1, 70_000, 0])] {
         let header = Header::decode(&segment.header).unwrap();
         let scope = DocScope::everything();
-        let request = IndexSearch { query: &query, scope: &scope, order: SearchOrder::Newest, limit: 9 };
+        let request = IndexSearch { query: &query, scope: &scope, limit: 9 };
         let fetch = |_: usize, block: u32| Ok::<_, Infallible>(&segment.blocks[block as usize]);
-        let hits = search(&request, &[&header], None, fetch, |_, _| Ok(true)).unwrap();
+        let hits = search(&request, &[&header], None, fetch).unwrap();
         assert_eq!(hits.iter().map(|hit| hit.doc.seq).collect::<Vec<_>>(), expected);
     }
 }

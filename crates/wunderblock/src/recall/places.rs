@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::units::Seq;
-use wunderblock_index::{DocScope, Header, ParsedQuery, Tail, TextSearch};
+use wunderblock_index::{DocScope, Header, IndexSearch, ParsedQuery, Tail, search};
 use wunderblock_store::{Query, SegmentInfo, Stretch};
 
 /// Maximum number of positions of all texts.
@@ -19,7 +19,10 @@ const CONSIDERED: usize = 512;
 
 /// Texts to find in the documents of a session.
 pub(crate) struct WordPlaces {
-    texts: TextSearch,
+    texts: Vec<ParsedQuery>,
+    /// Terms of all texts, for one scan of what is not indexed.
+    pub(crate) terms: ParsedQuery,
+    scope: DocScope,
     /// Index segments, newest first.
     segments: Vec<(u64, Arc<Header>)>,
     /// Blocks that hold the words, by the position of the segment and the number of the block.
@@ -37,13 +40,8 @@ impl WordPlaces {
         };
         let texts: Vec<_> =
             texts.into_iter().filter_map(|text| ParsedQuery::parse(&required(text)).ok()).collect();
-        let texts = TextSearch::new(&texts, DocScope::everything());
-        Self { texts, segments: Vec::new(), blocks: Vec::new() }
-    }
-
-    /// Returns the terms of all texts, for one scan of what is not indexed.
-    pub(crate) const fn terms(&self) -> &ParsedQuery {
-        &self.texts.terms
+        let (scope, terms) = (DocScope::everything(), ParsedQuery::terms_of(&texts));
+        Self { texts, terms, scope, segments: Vec::new(), blocks: Vec::new() }
     }
 
     /// Extends the search to what is indexed of the stretches of a session.
@@ -55,9 +53,9 @@ impl WordPlaces {
     ) -> Result<Self, Error> {
         self.segments = engine.known.headers(segments)?;
         let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
-        self.texts.scope = DocScope::of(ranges);
+        self.scope = DocScope::of(ranges);
         for (place, (_, header)) in self.segments.iter().enumerate() {
-            self.blocks.extend(self.terms().blocks(header).into_iter().map(|number| (place, number)));
+            self.blocks.extend(self.terms.blocks(header).into_iter().map(|number| (place, number)));
         }
         Ok(self)
     }
@@ -80,14 +78,15 @@ impl WordPlaces {
         let headers: Vec<&Header> = self.segments.iter().map(|(_, header)| header.as_ref()).collect();
         let each = (PLACES / self.texts.len().max(1)).min(PLACES_EACH);
         let mut places = Vec::new();
-        for mut holders in self.texts.find(&headers, Some(tail), CONSIDERED, fetch).ok()? {
-            let (newest, shortest) = (each - each / 3, each / 3);
-            // A branch can be indexed before its parent.
-            holders.sort_unstable_by_key(|holder| Reverse(holder.doc.seq));
-            places.extend(holders.iter().take(newest).map(|holder| Seq(holder.doc.seq)));
-            // Calls of tools are short, so they are before what only tells of a thing.
-            holders.sort_unstable_by_key(|holder| (holder.terms, Reverse(holder.doc.seq)));
-            places.extend(holders.iter().take(shortest).map(|holder| Seq(holder.doc.seq)));
+        for query in &self.texts {
+            let wanted = IndexSearch { query, scope: &self.scope, limit: CONSIDERED };
+            let tail = tail.of_query(&self.terms, query);
+            let mut hits = search(&wanted, &headers, Some(&tail), fetch).ok()?;
+            hits.sort_unstable_by_key(|hit| Reverse(hit.doc.seq));
+            places.extend(hits.iter().take(each - each / 3).map(|hit| Seq(hit.doc.seq)));
+            // Calls of tools are shorter than what only tells of a thing.
+            hits.sort_by_key(|hit| hit.len);
+            places.extend(hits.iter().take(each / 3).map(|hit| Seq(hit.doc.seq)));
         }
         Some(places)
     }

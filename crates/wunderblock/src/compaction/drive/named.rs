@@ -152,7 +152,7 @@ impl NamedSearch {
         let packed = answers.take(keys.bodies)?.into_iter().flatten();
         let packed: HashMap<Handle, PackedBlob> = packed.map(|blob| (blob.handle, blob)).collect();
         let (redactor, key) = (&engine.config.redactor, &engine.tenant.key);
-        let scan = Scan { words: self.words.terms(), redactor, key };
+        let scan = Scan { words: &self.words.terms, redactor, key };
         let tail = scan.documents(&documents, LongBodies::Packed(&packed), Lacking::default())?.tail;
         let mut texts = documents.iter().flat_map(|document| &document.texts);
         let is_missing =

@@ -44,7 +44,7 @@ impl Lane {
         let had = self.named.as_ref().filter(is_same);
         let words = WordPlaces::of(named.narrowing());
         let (redactor, key) = (house.redactor(), &house.key);
-        let scan = Scan { words: words.terms(), redactor, key };
+        let scan = Scan { words: &words.terms, redactor, key };
         let added = events.iter().skip_while(|event| had.is_some_and(|had| event.seq <= had.to));
         let documents: Vec<Document<'_>> = added
             .filter_map(|event| {

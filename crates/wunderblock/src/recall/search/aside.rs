@@ -50,8 +50,16 @@ pub(crate) fn search_aside<'s>(
     let order = PassageOrder::of(&[], &scope).with_tail(&tail, &scope);
     let profiles = &Profiles::FITTED;
     let (question, order) = (&question, &order);
-    let search =
-        PassageSearch { question, order, similarity: None, profiles, windows: false, fill: 0, passing: None, limit };
+    let search = PassageSearch {
+        question,
+        order,
+        similarity: None,
+        profiles,
+        windows: false,
+        fill: 0,
+        passing: None,
+        limit,
+    };
     let fetch = |_, _| Ok::<&[u8], Infallible>(&[]);
     let hits = rank(&search, &[], Some(&tail), fetch).map_err(|error| match error {
         SearchError::Segment(error) => Error::Index(error),

@@ -5,7 +5,7 @@ use super::ground::Ground;
 use super::hit::RankedHit;
 use super::kept_scan;
 use super::kept_scan::KeptScan;
-use super::options::Task;
+use super::options::{SearchOrder, Task};
 use super::waiting::{Waiting, scan};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_index::{
-    Header, IndexSearch, ParsedQuery as Words, PassageOrder, PassageSearch, Profiles, SearchError,
-    SearchOrder, Tail, rank,
+    Header, HitStrength, IndexSearch, ParsedQuery as Words, PassageOrder, PassageSearch, Profiles,
+    SearchError, Tail, rank,
 };
 use wunderblock_store::{Answer, Query};
 
@@ -76,20 +76,14 @@ impl<'a> Ranking<'a> {
             SearchError::Source(never) => match never {},
         };
         let Some(order) = &self.passages else {
-            let search = IndexSearch {
-                query: self.task.words(),
-                scope: &self.ground.scope,
-                order: SearchOrder::Newest,
-                limit,
-            };
-            let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch, |key, _| {
-                Ok(self.ground.passes(key))
-            });
+            let scope = self.ground.passing.as_ref().unwrap_or(&self.ground.scope);
+            let search = IndexSearch { query: self.task.words(), scope, limit };
+            let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch);
             let hit = |hit: wunderblock_index::DocHit| RankedHit {
                 doc: hit.doc,
                 part: None,
-                score: hit.score,
-                strength: hit.strength,
+                score: 0,
+                strength: HitStrength::default(),
                 matched: hit.matched,
                 arms: Vec::new(),
             };

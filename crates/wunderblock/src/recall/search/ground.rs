@@ -8,6 +8,7 @@ use crate::ledger::reading::lineage::{ask_behind, ask_streams, take_streams};
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
 use crate::recall::catch_up::is_current;
+use crate::recall::document::key_of;
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
@@ -81,7 +82,8 @@ impl Ground {
             let (tenant, streams) = (engine.tenant.no, self.streams.clone());
             let passing = Query::Passing { tenant, streams, filter: filter.clone() };
             let places = engine.ask(passing, Answer::holders).await?;
-            self.passing = Some(DocScope::of(places.into_iter().map(|(no, seq)| (no.0, seq.0..=seq.0))));
+            let places = places.into_iter().filter(|(no, seq)| self.scope.contains(key_of(*no, *seq)));
+            self.passing = Some(DocScope::of(places.map(|(no, seq)| (no.0, seq.0..=seq.0))));
         }
         Ok(self)
     }

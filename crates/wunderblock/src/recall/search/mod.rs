@@ -20,8 +20,8 @@ mod waiting;
 pub(crate) use aside::{Aside, search_aside};
 pub use hit::{DocumentPlace, SearchCut, SearchHit, SearchResult};
 pub(crate) use kept::kept_texts;
-pub use options::{SearchIn, SearchOptions};
-pub use wunderblock_index::{HitStrength, SearchOrder};
+pub use options::{SearchIn, SearchOptions, SearchOrder};
+pub use wunderblock_index::HitStrength;
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;

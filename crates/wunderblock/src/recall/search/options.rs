@@ -6,7 +6,7 @@ use crate::recall::catch_up::SEARCHED;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_embed::{Table, Vector};
-use wunderblock_index::{ParsedQuery as Words, Question, SearchOrder};
+use wunderblock_index::{ParsedQuery as Words, Question};
 use wunderblock_store::{EventFilter, StreamFilter, StreamKind};
 
 /// Where a search looks.
@@ -30,6 +30,15 @@ impl SearchIn {
             Self::Documents => &[StreamKind::Document],
         }
     }
+}
+
+/// Order of hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchOrder {
+    /// Best hits first.
+    Ranked,
+    /// Newest first.
+    Newest,
 }
 
 /// Options of a search.
