@@ -3,7 +3,7 @@
 use crate::program::ChoreResult;
 use serde_json::Value;
 use std::path::Path;
-use wunderblock_embed::{Table, scan};
+use wunderblock_embed::{DIMENSIONS, Table, Vector, scan};
 
 /// Returns R@1 and R@5 of questions over all paragraphs of a file in SQuAD's format, as a line of text.
 pub(crate) fn line(path: &Path) -> ChoreResult<String> {
@@ -12,14 +12,15 @@ pub(crate) fn line(path: &Path) -> ChoreResult<String> {
     }
     let set: Value = serde_json::from_slice(&std::fs::read(path)?)?;
     let table = Table::embedded();
-    let (mut paragraphs, mut questions, mut unknown) = (Vec::new(), Vec::new(), 0);
+    let (mut paragraphs, mut vectors, mut questions, mut unknown) = (0, Vec::new(), Vec::new(), 0);
     for paragraph in each(&set, "data").flat_map(|article| each(article, "paragraphs")) {
         let context = paragraph["context"].as_str().ok_or("a paragraph without a text")?;
-        let vector = table.vector(context).map(|vector| *vector.bytes());
+        let vector = table.vector(context);
         unknown += usize::from(vector.is_none());
         let asked = each(paragraph, "qas").filter_map(|asked| asked["question"].as_str());
-        questions.extend(asked.map(|question| (paragraphs.len(), question)));
-        paragraphs.push(vector.unwrap_or([0; wunderblock_embed::DIMENSIONS]));
+        questions.extend(asked.map(|question| (paragraphs, question)));
+        vectors.extend_from_slice(vector.as_ref().map_or(&[0; DIMENSIONS], Vector::bytes));
+        paragraphs += 1;
     }
     let (mut first, mut among_five, mut similarities) = (0, 0, Vec::new());
     for (own, question) in &questions {
@@ -27,7 +28,7 @@ pub(crate) fn line(path: &Path) -> ChoreResult<String> {
             unknown += 1;
             continue;
         };
-        scan(&query, &paragraphs, &mut similarities);
+        scan(&query, &vectors, &mut similarities);
         let similarity = similarities.get(*own).copied().unwrap_or_default();
         // Of equal similarities, the earlier paragraph is first.
         let before = similarities
@@ -43,7 +44,7 @@ pub(crate) fn line(path: &Path) -> ChoreResult<String> {
         "{}: {} questions, {} paragraphs, {unknown} texts without a vector: R@1 {:.3}, R@5 {:.3}",
         table.model(),
         questions.len(),
-        paragraphs.len(),
+        paragraphs,
         share(first),
         share(among_five),
     ))

@@ -107,12 +107,12 @@ fn a_table_that_is_cut_off_is_rejected() {
 }
 
 /// Similarities as computed with each kind of instructions.
-fn with_each_kind(query: &Vector, vectors: &[[u8; DIMENSIONS]]) -> Vec<Vec<u16>> {
+fn with_each_kind(query: &Vector, vectors: &[u8]) -> Vec<Vec<u16>> {
     let mut all = Vec::new();
     macro_rules! filled {
         ($($kind:ident),*) => {
             $(if let Some(simd) = Level::new().$kind() {
-                let mut similarities = vec![0; vectors.len()];
+                let mut similarities = vec![0; vectors.len() / query.bytes().len()];
                 fill(simd, query, vectors, &mut similarities);
                 all.push(similarities);
             })*
@@ -125,18 +125,53 @@ fn with_each_kind(query: &Vector, vectors: &[[u8; DIMENSIONS]]) -> Vec<Vec<u16>>
     all
 }
 
-fn any_vector() -> impl Strategy<Value = Vector> {
-    proptest::collection::vec(-1_000_000_000_000_i64..1_000_000_000_000, DIMENSIONS)
-        .prop_filter_map("no direction", |sums| Vector::normalised(&sums.try_into().unwrap()))
+fn any_vector(dimensions: usize) -> impl Strategy<Value = Vector> {
+    proptest::collection::vec(-1_000_000_000_000_i64..1_000_000_000_000, dimensions)
+        .prop_filter_map("no direction", |sums| Vector::normalised(&sums))
+}
+
+/// A query and stored vectors of one model: of the table, or of one with any number of dimensions.
+fn any_vectors() -> impl Strategy<Value = (Vector, Vec<Vector>)> {
+    prop_oneof![Just(DIMENSIONS), 1_usize..200].prop_flat_map(|dimensions| {
+        (any_vector(dimensions), proptest::collection::vec(any_vector(dimensions), 0..20))
+    })
+}
+
+#[test]
+fn numbers_of_a_model_have_a_direction_or_none() {
+    let numbers = |numbers: &[f32]| Vector::from_numbers(numbers);
+    let few: [f32; 40] = std::array::from_fn(|at| (at as f32).sin());
+    let (one, same) = (numbers(&few).unwrap(), numbers(&few.map(|number| number * 1e38)).unwrap());
+    assert_eq!(one, same);
+    assert!(one.similarity(&same) > MAX_SIMILARITY - 16);
+    assert_eq!(one.similarity(&numbers(&few.map(|number| -number)).unwrap()), 0);
+    assert!(numbers(&[f32::from_bits(1), 0.0]).is_some(), "the smallest number");
+    for without in [&[][..], &[0.0, -0.0], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0], &[f32::NEG_INFINITY]] {
+        assert_eq!(numbers(without), None, "{without:?}");
+    }
+    // A model with many dimensions keeps its cosines: of random directions, within a hundredth.
+    let (mut state, mut next) = (7_u64, Vec::new());
+    for _ in 0..2 * 4_096 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        next.push((state >> 40) as f32 / (1 << 23) as f32 - 1.0);
+    }
+    let (a, b) = next.split_at(4_096);
+    let mixed: Vec<f32> = a.iter().zip(b).map(|(a, b)| a + b).collect();
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+    let cosine = dot(a, &mixed) / (dot(a, a) * dot(&mixed, &mixed)).sqrt();
+    let found = f64::from(numbers(a).unwrap().similarity(&numbers(&mixed).unwrap())) / 1023.0;
+    assert!((cosine - found).abs() < 0.01, "{cosine} and {found}");
 }
 
 proptest! {
     #[test]
-    fn a_scan_gives_what_the_definition_says(query in any_vector(), stored in proptest::collection::vec(any_vector(), 0..20)) {
-        let bytes: Vec<[u8; DIMENSIONS]> = stored.iter().map(|vector| *vector.bytes()).collect();
+    fn a_scan_gives_what_the_definition_says((query, stored) in any_vectors()) {
+        let bytes: Vec<u8> = stored.iter().flat_map(Vector::bytes).copied().collect();
         let mut similarities = vec![7; 3];
         scan(&query, &bytes, &mut similarities);
-        let signed = |vector: &Vector| vector.bytes().map(|byte| i64::from(byte.cast_signed()));
+        let signed = |vector: &Vector| -> Vec<i64> {
+            vector.bytes().iter().map(|byte| i64::from(byte.cast_signed())).collect()
+        };
         let expected = stored.iter().map(|vector| {
             let dot: i64 = signed(&query).iter().zip(signed(vector)).map(|(a, b)| a * b).sum();
             ((dot.clamp(0, 32_768) * 1023 + 16_384) / 32_768) as u16
@@ -152,12 +187,13 @@ proptest! {
     }
 
     #[test]
-    fn a_vector_is_the_direction_of_its_sum(vector in any_vector(), factor in 1_i64..1000) {
-        let sums = vector.bytes().map(|byte| i64::from(byte.cast_signed()) * factor);
+    fn a_vector_is_the_direction_of_its_sum(vector in any_vector(DIMENSIONS), factor in 1_i64..1000) {
+        let sums: Vec<i64> =
+            vector.bytes().iter().map(|byte| i64::from(byte.cast_signed()) * factor).collect();
         let again = Vector::normalised(&sums).unwrap();
         prop_assert!(vector.similarity(&again) >= MAX_SIMILARITY - 8);
         prop_assert!(vector.similarity(&vector) >= MAX_SIMILARITY - 8);
-        let opposite = Vector::normalised(&sums.map(|sum| -sum)).unwrap();
+        let opposite = Vector::normalised(&sums.iter().map(|sum| -sum).collect::<Vec<_>>()).unwrap();
         prop_assert_eq!(vector.similarity(&opposite), 0);
     }
 

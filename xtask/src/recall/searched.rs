@@ -3,7 +3,7 @@
 use super::sets::{Asked, Record, Turn};
 use crate::program::ChoreResult;
 use std::convert::Infallible;
-use wunderblock_embed::{DIMENSIONS, Table, scan};
+use wunderblock_embed::{Table, Vector, scan};
 use wunderblock_index::{
     DocKey, DocScope, Header, PassageHit, PassageOrder, PassageSearch, Profiles, Question, Segment,
     SegmentBuilder, Voice, VoiceRole, passages as cut_passages,
@@ -19,7 +19,7 @@ pub(super) struct Searched<'r> {
     header: Header,
     order: PassageOrder,
     /// Vectors of the passages that the table knows, and their positions.
-    vectors: (Vec<usize>, Vec<[u8; DIMENSIONS]>),
+    vectors: (Vec<usize>, Vec<u8>),
 }
 
 /// How passages are ranked.
@@ -60,9 +60,10 @@ impl<'r> Searched<'r> {
         let vectors = order.passages().filter_map(|(at, key, part)| {
             let turn = record.turns.get(usize::try_from(key.seq).ok()?)?;
             let passage = cut_passages(&voice(turn), &turn.text).nth(part as usize)?;
-            Some((at, *Table::embedded().vector(passage.text)?.bytes()))
+            Some((at, Table::embedded().vector(passage.text)?))
         });
-        let vectors = vectors.unzip();
+        let (places, vectors): (_, Vec<_>) = vectors.unzip();
+        let vectors = (places, vectors.iter().flat_map(Vector::bytes).copied().collect());
         Ok(Self { record, segment, header, order, vectors })
     }
 

@@ -50,7 +50,7 @@ fn scans(query: &Vector) -> [Durations; 2] {
         Durations::take(&mut read, || black_box(sum(block)));
     }
     for block in vectors.chunks(BLOCK) {
-        Durations::take(&mut scanned, || scan(query, block, black_box(&mut similarities)));
+        Durations::take(&mut scanned, || scan(query, block.as_flattened(), black_box(&mut similarities)));
     }
     [read, scanned]
 }

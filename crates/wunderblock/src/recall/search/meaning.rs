@@ -84,7 +84,7 @@ impl ScopedVectors {
         let scanned = parallel::map(self.blocks.chunks(SHARE).collect(), |blocks: &[Arc<Vec<u8>>]| {
             let scan_block = |block: &Arc<Vec<u8>>| {
                 let mut values = Vec::new();
-                scan(question, block.as_chunks().0, &mut values);
+                scan(question, block, &mut values);
                 values
             };
             Ok(blocks.iter().map(scan_block).collect::<Vec<_>>())
