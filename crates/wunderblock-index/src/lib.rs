@@ -33,7 +33,7 @@ pub use passages::voice::{Day, Voice, VoiceRole};
 pub use passages::{Passage, passages};
 pub use ranking::order::PassageOrder;
 pub use ranking::question::Question;
-pub use ranking::rank::{PassageHit, PassageSearch, rank};
+pub use ranking::rank::{PassageHit, PassageSearch, RELATED, rank};
 pub use ranking::weights::{ARMS, Arm, ArmValues, Profiles, Weights};
 pub use searching::fragments::Fragments;
 pub use searching::query::{
@@ -49,5 +49,7 @@ pub use storing::frame::SegmentError;
 pub use storing::header::{Header, MAX_DOCS};
 pub use storing::merge::{MergePlan, TermRange, merge, verify, without};
 pub use storing::segment::{Segment, SegmentBuilder, SegmentPart};
-pub use storing::vectors::{EventRange, PassageKey, VectorBuilder, VectorHeader, join_vectors};
+pub use storing::vectors::{
+    EventRange, PassageKey, VectorBuilder, VectorHeader, join_vectors, part_of_vectors,
+};
 pub use tiers::{MergeJob, SegmentMeta, propose_merges};

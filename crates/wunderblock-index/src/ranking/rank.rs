@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 /// Minimum similarity of a passage that is considered because of it alone: a cosine of .35. One of a hundred passages of
 /// other records of `fixtures/recall` is as similar to a question (`docs/design/0031-meaning.md`).
-const RELATED: u16 = 358;
+pub const RELATED: u16 = 358;
 
 /// Number of passages in scope above which weak terms find nothing alone: a term is weak if it is in more than one of
 /// [`WEAK`] passages. Fewer passages are searched in no time.

@@ -47,10 +47,16 @@ impl DocScope {
     /// Returns whether a document is visible.
     #[must_use]
     pub fn contains(&self, key: DocKey) -> bool {
+        self.touches(key.stream, &(key.seq..=key.seq))
+    }
+
+    /// Returns whether some document of a stream at these positions is visible.
+    #[must_use]
+    pub fn touches(&self, stream: u32, positions: &RangeInclusive<u64>) -> bool {
         let Some(parts) = &self.0 else { return true };
-        let after = parts.partition_point(|part| (part.stream, part.from) <= (key.stream, key.seq));
+        let after = parts.partition_point(|part| (part.stream, part.from) <= (stream, *positions.end()));
         let part = after.checked_sub(1).and_then(|at| parts.get(at));
-        part.is_some_and(|part| part.stream == key.stream && key.seq <= part.to)
+        part.is_some_and(|part| part.stream == stream && *positions.start() <= part.to)
     }
 
     /// Returns whether any of some documents may be visible, given the range of positions of each stream.

@@ -20,8 +20,8 @@ use std::ops::Range;
 
 /// Number of vectors in a block: 32 KB of 256 dimensions.
 const BLOCK_ROWS: usize = 128;
-/// Maximum number of dimensions.
-const MAX_DIMENSIONS: usize = 1 << 14;
+/// Maximum number of dimensions of a vector.
+pub const MAX_DIMENSIONS: usize = 1 << 14;
 
 /// A passage of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,6 +81,29 @@ impl VectorBuilder {
         }
         self.header.keys.push(key);
         self.bytes.extend_from_slice(vector);
+        Ok(())
+    }
+
+    /// Adds vectors of a segment of the same model, by their documents.
+    fn copy(
+        &mut self,
+        header: &VectorHeader,
+        segment: &Segment,
+        is_wanted: impl Fn(DocKey) -> bool,
+    ) -> Result<(), SegmentError> {
+        if segment.blocks.len() != header.checksums.len() {
+            let what = "the number of blocks in a segment does not match the header";
+            return Err(SegmentError::Malformed { what });
+        }
+        let mut keys = header.keys.iter();
+        for (number, block) in segment.blocks.iter().enumerate() {
+            let vectors = header.read(number, block)?;
+            for (vector, key) in vectors.chunks(header.dimensions).zip(&mut keys) {
+                if is_wanted(key.doc) {
+                    self.add(*key, vector)?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -230,21 +253,29 @@ pub fn join_vectors(segments: &[Segment], removed: impl Fn(DocKey) -> bool) -> R
         if (&builder.header.model, builder.header.dimensions) != (&header.model, header.dimensions) {
             return Err(malformed("vectors of different models are joined"));
         }
-        if segment.blocks.len() != header.checksums.len() {
-            return Err(malformed("the number of blocks in a segment does not match the header"));
-        }
         header.ranges.iter().for_each(|range| builder.cover(*range));
-        let mut keys = header.keys.iter();
-        for (number, block) in segment.blocks.iter().enumerate() {
-            let vectors = header.read(number, block)?;
-            for (vector, key) in vectors.chunks(header.dimensions).zip(&mut keys) {
-                if !removed(key.doc) {
-                    builder.add(*key, vector)?;
-                }
-            }
-        }
+        builder.copy(&header, segment, |doc| !removed(doc))?;
     }
     joined.ok_or(malformed("no vectors are joined"))?.finish()
+}
+
+/// Returns the part of a segment of vectors that was made from ranges of events.
+///
+/// # Errors
+/// Fails if the segment is damaged.
+pub fn part_of_vectors(segment: &Segment, ranges: &[EventRange]) -> Result<Segment, SegmentError> {
+    let header = VectorHeader::decode(&segment.header)?;
+    let mut sorted = ranges.to_vec();
+    sorted.sort_unstable();
+    let is_part = |doc: DocKey| {
+        let after = sorted.partition_point(|range| (range.stream, range.after) < (doc.stream, doc.seq));
+        let range = after.checked_sub(1).and_then(|at| sorted.get(at));
+        range.is_some_and(|range| range.stream == doc.stream && doc.seq <= range.through)
+    };
+    let mut builder = VectorBuilder::new(&header.model, header.dimensions);
+    ranges.iter().for_each(|range| builder.cover(*range));
+    builder.copy(&header, segment, is_part)?;
+    builder.finish()
 }
 
 #[cfg(test)]
@@ -289,6 +320,28 @@ mod tests {
         let nothing = join_vectors(std::slice::from_ref(&b), |_| true).unwrap();
         assert_eq!(all(&nothing), []);
         assert!(join_vectors(&[b, segment("other", &[])], |_| false).is_err());
+    }
+
+    #[test]
+    fn parts_of_a_segment_hold_all_of_it() {
+        let range = |stream, after, through| EventRange { stream, after, through };
+        let many: Vec<PassageKey> = (1..200).flat_map(|seq| [key(1, seq, 0), key(2, seq, 1)]).collect();
+        let whole = segment("m", &many);
+        let ranges = [vec![range(1, 0, 70)], vec![range(1, 70, 199), range(2, 0, 9)], vec![range(2, 9, 199)]];
+        let parts = ranges.each_ref().map(|ranges| part_of_vectors(&whole, ranges).unwrap());
+        for (part, ranges) in parts.iter().zip(&ranges) {
+            assert_eq!(VectorHeader::decode(&part.header).unwrap().ranges(), ranges);
+        }
+        assert_eq!(all(&parts[1]).len(), 129 + 9);
+        let again = join_vectors(&parts, |_| false).unwrap();
+        let sorted = |segment: &Segment| {
+            let mut all = all(segment);
+            all.sort();
+            all
+        };
+        assert_eq!(sorted(&again), sorted(&whole));
+        let headers = [&again, &whole].map(|segment| VectorHeader::decode(&segment.header).unwrap());
+        assert_eq!(headers[0].ranges(), headers[1].ranges());
     }
 
     #[test]
