@@ -40,6 +40,7 @@ pub use lanes::recap;
 pub use ledger::recording::authors::first_request;
 pub use recall::summary_graph;
 pub use rules::catalog;
+pub use rules::embedder;
 #[cfg(feature = "http")]
 pub use rules::model;
 pub use rules::policy;

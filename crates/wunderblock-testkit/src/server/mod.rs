@@ -5,6 +5,7 @@
 //! The server listens on a free port of 127.0.0.1 with one thread per connection, and ends when it is dropped. The
 //! formats follow the providers' references; the texts are invented.
 
+mod embedding;
 mod http;
 mod speech;
 
@@ -56,6 +57,11 @@ pub enum Behaviour {
     ErrorEventMidStream(String),
     /// Streams this text byte by byte.
     DripOneByte(String),
+    /// Replies with vectors of this number of dimensions, to a request for embeddings. Texts are similar if they share
+    /// words.
+    Vectors(usize),
+    /// Replies with this body.
+    Raw(String),
 }
 
 /// Nonexistent files that [`Behaviour::InventsFiles`] names.
@@ -197,6 +203,10 @@ fn perform(
             }
             answer.end()
         }
+        Behaviour::Vectors(dimensions) => {
+            answer.whole(200, "application/json", &[], &voice.vectors(*dimensions))
+        }
+        Behaviour::Raw(body) => answer.whole(200, "application/json", &[], body),
         Behaviour::Hang => {
             shared.hang();
             Ok(())

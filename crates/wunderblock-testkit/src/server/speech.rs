@@ -1,5 +1,6 @@
 //! Replies of a provider, in the format of its dialect.
 
+use super::embedding::EmbeddingRequest;
 use super::http::ReceivedRequest;
 use wunderblock_core::message::{Body, Dialect, Part};
 
@@ -10,6 +11,8 @@ const GENERATE: [&str; 2] = ["generateContent", "streamGenerateContent?alt=sse"]
 
 /// Writes the reply to one request.
 pub(super) struct ReplyWriter {
+    /// Request for embeddings, if it is one.
+    embedding: Option<EmbeddingRequest>,
     dialect: Dialect,
     model: String,
     /// Whether the request asks for a stream.
@@ -24,6 +27,17 @@ pub(super) struct ReplyWriter {
 impl ReplyWriter {
     /// Parses a request. `None` for a path or a body that no client of these APIs sends.
     pub(super) fn of(request: &ReceivedRequest) -> Option<Self> {
+        if let Some(embedding) = EmbeddingRequest::of(request) {
+            return Some(Self {
+                embedding: Some(embedding),
+                dialect: Dialect::OpenaiChat,
+                model: String::new(),
+                streams: false,
+                asked: String::new(),
+                most: 0,
+                input: 0,
+            });
+        }
         let gemini = request.path.strip_prefix("/v1beta/models/").and_then(|path| path.split_once(':'));
         let dialect = match request.path.as_str() {
             "/v1/messages" => Dialect::Anthropic,
@@ -40,6 +54,7 @@ impl ReplyWriter {
         let parts = asked.messages.iter().flat_map(|message| &message.parts);
         let text: String = parts.flat_map(Part::bodies).filter_map(Body::inline).collect();
         Some(Self {
+            embedding: None,
             dialect,
             model: asked.model.unwrap_or_default().into(),
             streams,
@@ -47,6 +62,11 @@ impl ReplyWriter {
             most: asked.max_output.map_or(1_000, |most| most.0),
             input: request.body.len() / 4,
         })
+    }
+
+    /// Body of a reply with vectors.
+    pub(super) fn vectors(&self, dimensions: usize) -> String {
+        self.embedding.as_ref().map(|request| request.reply(dimensions)).unwrap_or_default()
     }
 
     pub(super) fn kind(&self, streams: bool) -> &'static str {

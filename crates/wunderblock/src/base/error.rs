@@ -14,6 +14,7 @@ use wunderblock_index::SegmentError;
 use wunderblock_sources::SourceError;
 use wunderblock_store::StoreError;
 use wunderblock_store::codec::CodecError;
+use wunderblock_summary::CallFailure;
 use wunderblock_wire::{LiveError, WireError};
 
 /// Who can fix an error, and whether to retry.
@@ -81,6 +82,9 @@ pub enum Error {
     /// Error of the text index.
     #[error(transparent)]
     Index(#[from] SegmentError),
+    /// Failure of the model that embeds texts.
+    #[error("the embedder failed: {0}")]
+    Embedder(#[from] CallFailure),
     /// Record that cannot be decoded or encoded.
     #[error(transparent)]
     Codec(#[from] CodecError),

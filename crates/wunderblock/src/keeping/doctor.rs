@@ -7,9 +7,9 @@ mod summaries;
 
 use claims::examine_claims;
 use diagnosis::{Diagnosis, DoctorNote, PAGE_TEXT, Problem};
-use notes::notes_on;
 #[cfg(feature = "sqlite")]
 use notes::notes_on_copies;
+use notes::{VectorCoverage, notes_on};
 use summaries::examine_nodes;
 
 use crate::base::error::Error;
@@ -389,6 +389,7 @@ async fn examine_vectors(
     let query = Query::Segments { tenant: engine.tenant.no, table: DerivedTable::Vectors };
     let reach = |info: &StreamInfo| (info.no.0, info.reach(DerivedTable::Words).0);
     let words: HashMap<u32, u64> = streams.iter().map(reach).collect();
+    let mut coverage = VectorCoverage::of(engine, streams);
     let (mut embedded, mut covered) = (HashSet::new(), HashMap::<u32, u64>::new());
     for info in engine.ask(query, Answer::segments).await? {
         let segment = read_segment(engine, info.id, info.header.clone()).await?;
@@ -403,6 +404,7 @@ async fn examine_vectors(
                 continue;
             }
         };
+        coverage.add(&header);
         for range in header.ranges() {
             *covered.entry(range.stream).or_default() += range.through.saturating_sub(range.after);
         }
@@ -425,6 +427,9 @@ async fn examine_vectors(
             diagnosis.stale("the vectors are complete", detail);
         }
     }
+    let tenant = &engine.config.tenant;
+    let notes = coverage.notes().into_iter().map(|text| DoctorNote { text, tenant: tenant.clone() });
+    diagnosis.notes.extend(notes);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use crate::ledger::incoming::{Clock, IdSource, Stamp};
 use crate::ledger::ledger_file::Sqlite;
 use crate::ledger::session::Session;
 use crate::rules::catalog::Catalog;
+use crate::rules::embedder::Embedder;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct Config {
     pub catalog: Catalog,
     /// Rules that detect secrets.
     pub redactor: Arc<Redactor>,
+    /// Model that embeds texts of chosen scopes; none by default, and nothing is sent.
+    pub embedder: Option<Arc<Embedder>>,
     /// Clock; the system's clock by default.
     pub clock: Clock,
     /// Generator of event ids; random ids by default.
@@ -56,6 +59,7 @@ impl Default for Config {
             cwd: None,
             catalog: Catalog::embedded(),
             redactor: Arc::new(Redactor::embedded()),
+            embedder: None,
             clock: Arc::new(system_time),
             ids: Arc::new(random_id),
             reducer: wunderblock_reduce::reduce,
@@ -290,6 +294,12 @@ impl Engine {
     pub(crate) async fn info(&self, stream: &StreamId) -> Result<Option<StreamInfo>, Error> {
         let query = Query::Stream { tenant: self.tenant.no, of: StreamKind::Session, stream: stream.clone() };
         Ok(self.ask(query, Answer::stream).await?.map(|info| *info))
+    }
+
+    /// Returns the model that embeds texts of chosen scopes, if one is set.
+    #[must_use]
+    pub fn embedder(&self) -> Option<&Embedder> {
+        self.config.embedder.as_deref()
     }
 
     pub(crate) fn now(&self) -> Millis {

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub mod catalog;
 pub(crate) mod compactor;
+pub mod embedder;
 #[cfg(feature = "http")]
 pub mod model;
 pub mod policy;

@@ -1,12 +1,14 @@
 //! A batch of background work: its input, and the results of the threads.
 
-use super::pack::{finish_vectors, packed_words};
+use super::embedding::Embedding;
+use super::pack::packed_words;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::ledger::recording::record::counted_bodies;
 use crate::ledger::session::PageLimit;
 use crate::recall::document::{Document, DocumentText, EventPlace, PartCounter};
+use crate::rules::embedder::Embedder;
 use crate::rules::token_costs::count_body;
 use crate::rules::tokens::Vocabulary;
 use std::collections::HashMap;
@@ -14,8 +16,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_embed::{DIMENSIONS, Table};
-use wunderblock_index::{PassageKey, SegmentBuilder, VectorBuilder};
+use wunderblock_index::{PassageKey, SegmentBuilder};
 use wunderblock_redact::Redactor;
 use wunderblock_store::codec::{Unpacker, utf8};
 use wunderblock_store::{
@@ -132,8 +133,7 @@ struct Worker<'l> {
     key: &'l [u8; 32],
     counts: HashMap<Handle, BodyCount>,
     words: SegmentBuilder,
-    table: Table,
-    vectors: VectorBuilder,
+    vectors: Embedding<'l>,
 }
 
 /// What is made of an event.
@@ -145,17 +145,17 @@ struct Wanted {
 }
 
 impl Load {
-    /// Continues derived tables with the events that they do not cover.
+    /// Continues derived tables with the events that they do not cover. `by` makes the vectors; `None` is the table.
     pub(super) fn work(
         self,
         redactor: &Redactor,
         key: &[u8; 32],
         tables: &[DerivedTable],
+        by: Option<&Embedder>,
     ) -> Result<Done, Error> {
         let (packed, unpacker) = (self.packed, Unpacker::default());
-        let (counts, words, table) = (HashMap::new(), SegmentBuilder::new(), Table::embedded());
-        let vectors = VectorBuilder::new(table.model(), DIMENSIONS);
-        let mut worker = Worker { packed, unpacker, redactor, key, counts, words, table, vectors };
+        let (counts, words, vectors) = (HashMap::new(), SegmentBuilder::new(), Embedding::begin(by)?);
+        let mut worker = Worker { packed, unpacker, redactor, key, counts, words, vectors };
         let mut done = Done { events: self.batch.events, ..Done::default() };
         let mut reaches = SEGMENTED.map(|_| Vec::new());
         for run in self.batch.runs {
@@ -199,11 +199,7 @@ impl Load {
             done.segments.push((DerivedTable::Words, segment, of_words));
         }
         if !of_vectors.is_empty() {
-            done.segments.push((
-                DerivedTable::Vectors,
-                Some(finish_vectors(vectors, &of_vectors)?),
-                of_vectors,
-            ));
+            done.segments.push((DerivedTable::Vectors, Some(vectors.finish(&of_vectors)?), of_vectors));
         }
         Ok(done)
     }
@@ -254,9 +250,7 @@ impl Worker<'_> {
                 self.words.add_spoken(&voice, &redacted)?;
             }
             for (part, passage) in parts.passages(&voice, &redacted).filter(|_| wanted.vectors) {
-                if let Some(vector) = self.table.vector(passage.text) {
-                    self.vectors.add(PassageKey { doc: document.key, part }, vector.bytes())?;
-                }
+                self.vectors.add(PassageKey { doc: document.key, part }, passage.text)?;
             }
         }
         if let Some(document) = document.filter(|_| wanted.words) {

@@ -56,7 +56,8 @@ async fn join_segments_of(engine: &Engine, table: DerivedTable, extent: Extent) 
             if let Some(segment) = joined_parts {
                 // The joined segment must not undo an erasure made since the read, so the epoch is compared.
                 let replaces = parts.iter().map(|info| info.segment()).collect();
-                if !swap_segments(engine, table, segment, replaces, epoch).await? {
+                let write = segment_write(engine, table, Some(segment), replaces);
+                if !commit_segments(engine, vec![write], epoch).await? {
                     break;
                 }
                 joined = true;
@@ -135,17 +136,23 @@ pub(crate) async fn read_segment(engine: &Engine, id: u64, header: Vec<u8>) -> R
     Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
 }
 
-/// Replaces segments by a joined one, unless some were replaced or content was erased since the epoch.
-pub(super) async fn swap_segments(
+/// Returns the write that stores a segment in place of others.
+pub(super) fn segment_write(
     engine: &Engine,
     table: DerivedTable,
-    segment: PackedSegment,
+    segment: Option<PackedSegment>,
     replaces: Vec<SegmentId>,
+) -> Write {
+    Write::Segment { tenant: engine.tenant.no, table, segment, replaces, reaches: Vec::new() }
+}
+
+/// Stores segments, unless some that they replace were replaced or content was erased since the epoch.
+pub(super) async fn commit_segments(
+    engine: &Engine,
+    writes: Vec<Write>,
     epoch: Epoch,
 ) -> Result<bool, Error> {
-    let (segment, reaches) = (Some(segment), Vec::new());
-    let write = Write::Segment { tenant: engine.tenant.no, table, segment, replaces, reaches };
-    match engine.storage.commit(Commit::derived(epoch, vec![write])).await {
+    match engine.storage.commit(Commit::derived(epoch, writes)).await {
         Ok(_) => Ok(true),
         Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) => Ok(false),
         Err(error) => Err(error.into()),

@@ -10,6 +10,7 @@
 //! number of threads, not on the length of a session.
 
 mod batch;
+mod embedding;
 mod extent;
 pub(crate) mod join;
 mod pack;
@@ -17,9 +18,10 @@ mod renew;
 
 use batch::{Batch, Done, load_bodies, read_batch};
 
+pub(crate) use embedding::is_made_by;
 pub(crate) use extent::Extent;
 use join::join_segments;
-pub(crate) use pack::{is_current, packed_vectors, packed_words};
+pub(crate) use pack::{packed_vectors, packed_words};
 
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
@@ -54,8 +56,9 @@ pub(crate) async fn catch_up(
         }
     }
     engine.known.vectors.give_back(engine.now());
-    join_segments(engine, extent).await?;
-    renew::renew(engine, extent).await
+    // Before anything is joined, so that the vectors of a batch are made again, and not those of everything before it.
+    renew::renew(engine, extent, progress).await?;
+    join_segments(engine, extent).await
 }
 
 /// Indexes waiting messages, and then counts their tokens if `counting` is true and there is time left, for at most
@@ -153,7 +156,7 @@ struct BatchQueue<'e> {
 impl<'e> BatchQueue<'e> {
     fn new(engine: &'e Engine, extent: Extent, total: u64, epoch: Epoch) -> Result<Self, Error> {
         let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
-        let work = move |load: batch::Load| load.work(&redactor, &key, extent.tables);
+        let work = move |load: batch::Load| load.work(&redactor, &key, extent.tables, None);
         let threads =
             parallel::workers().min(usize::try_from(total.div_ceil(BATCH_MIN)).unwrap_or(usize::MAX));
         Ok(Self { engine, pool: Pool::new(threads, work)?, waiting: VecDeque::new(), done: 0, total, epoch })

@@ -7,7 +7,6 @@ use crate::ledger::header_cache::SegmentKey;
 use crate::ledger::reading::lineage::{ask_behind, ask_streams, take_streams};
 use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
-use crate::recall::catch_up::is_current;
 use crate::recall::document::key_of;
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;
@@ -26,7 +25,7 @@ pub(super) struct Ground {
     pub(super) behind: Vec<StreamInfo>,
     /// Index segments, newest first.
     pub(super) segments: Vec<(u64, Arc<Header>)>,
-    /// Segments of vectors that are comparable with those of a question.
+    /// Segments of vectors.
     pub(super) vectors: Vec<(SegmentKey, Arc<VectorHeader>)>,
 }
 
@@ -50,8 +49,7 @@ impl Ground {
         let mut answers = engine.ask_all(batch).await?;
         let (behind, segments) = (take_streams(&mut answers, behind)?, answers.take(segments)?);
         let segments = engine.known.headers(segments)?;
-        let mut vectors = engine.known.vector_headers(answers.take(vectors)?)?;
-        vectors.retain(|(_, header)| is_current(header));
+        let vectors = engine.known.vector_headers(answers.take(vectors)?)?;
         let scope = DocScope::everything();
         let mut ground = Self { scope, streams: None, passing: None, behind, segments, vectors };
         let cut = cut.map(|(key, seq)| Ok::<_, Error>((answers.take(key)?, seq))).transpose()?;

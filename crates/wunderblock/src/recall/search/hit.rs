@@ -154,7 +154,7 @@ pub struct SearchResult {
 }
 
 /// Reason why a search ended early, or compared less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchCut {
     /// More messages wait for the index than a brief search scans.
     #[error("too many messages are not in the index yet")]
@@ -173,4 +173,14 @@ pub enum SearchCut {
         "words alone were compared: too many messages wait for what tells their meaning, which is made in the background"
     )]
     Meaning,
+    /// Vectors of this model were not compared, because no vector of the question could be made with it.
+    #[error(
+        "the meaning of some texts was not compared: their vectors are of the model `{model}`, and {why}"
+    )]
+    Embedder {
+        /// Name of the model.
+        model: Box<str>,
+        /// Reason why there is no vector of the question.
+        why: Box<str>,
+    },
 }

@@ -59,14 +59,15 @@ pub(crate) async fn search(
 ) -> Result<SearchResult, Error> {
     let question = if options.free_text { Question::from_text(query) } else { Question::parse(query) };
     let question = question.map_err(|error| Error::Query(error.to_string()))?;
-    let ground = Ground::find(engine, options).await?;
+    let mut ground = Ground::find(engine, options).await?;
     if ground.is_far_behind(DerivedTable::Words) {
         if options.brief {
             return Ok(SearchResult { hits: Vec::new(), scanned: 0, cut: Some(SearchCut::NotIndexed) });
         }
         catch_up_briefly(engine, true).await?;
+        ground = Ground::find(engine, options).await?;
     }
-    let task = Task::new(engine, query, &question, options);
+    let task = Task::new(engine, query, &question, options, &ground);
     // A segment may be joined with others after its header has been read but before its blocks have been read. The failed
     // read is then retried.
     for _ in 1..SEARCH_RETRIES {
@@ -125,7 +126,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
                 keep_within(&mut hits, room);
             }
             let cut = cut.or(late.then_some(SearchCut::Scanning));
-            let cut = cut.or(by_words.then_some(SearchCut::Meaning));
+            let cut = cut.or(by_words.then_some(SearchCut::Meaning)).or_else(|| task.degraded.clone());
             return Ok(SearchResult { hits, scanned: *scanned, cut });
         }
         // The index does not check phrases, so hits may have been removed, and the search is repeated with

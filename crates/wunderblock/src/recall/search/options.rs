@@ -1,11 +1,14 @@
 //! What a search is asked for.
 
+use super::ground::Ground;
+use super::hit::SearchCut;
+use super::meaning::Meaning;
 use crate::base::deadline::Deadline;
 use crate::ledger::engine::Engine;
 use crate::recall::catch_up::SEARCHED;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_embed::{Table, Vector};
+use wunderblock_embed::Table;
 use wunderblock_index::{ParsedQuery as Words, Question};
 use wunderblock_store::{EventFilter, StreamFilter, StreamKind};
 
@@ -105,8 +108,10 @@ pub(super) struct Task<'a> {
     pub(super) question: &'a Question,
     /// Whether the question is one word: a name or a literal.
     pub(super) is_word: bool,
-    /// Meaning of the question, if it is to be compared and the table knows its words.
-    pub(super) meaning: Option<Vector>,
+    /// Meaning of the question, if it is to be compared and a model knows its words.
+    pub(super) meaning: Option<Meaning<'a>>,
+    /// Reason why vectors of another model than the table are not compared, although they should be.
+    pub(super) degraded: Option<SearchCut>,
     pub(super) options: &'a SearchOptions,
 }
 
@@ -116,6 +121,7 @@ impl<'a> Task<'a> {
         text: &str,
         question: &'a Question,
         options: &'a SearchOptions,
+        ground: &Ground,
     ) -> Self {
         let is_word = text.split_whitespace().nth(1).is_none();
         let is_ranked = options.order == SearchOrder::Ranked && !options.brief;
@@ -124,8 +130,15 @@ impl<'a> Task<'a> {
             // What is excluded is not what is meant.
             text.split_whitespace().filter(|word| options.free_text || !word.starts_with('-')).collect()
         };
-        let meaning = compares.then(|| Table::embedded().vector(&asked().join(" "))).flatten();
-        Self { engine, question, is_word, meaning, options }
+        let mut task = Self { engine, question, is_word, meaning: None, degraded: None, options };
+        if compares {
+            let text = asked().join(" ");
+            let (other, degraded) = ground.ask_embedder(engine, &text, &options.deadline);
+            let table = Table::embedded().vector(&text);
+            task.degraded = degraded;
+            task.meaning = (table.is_some() || other.is_some()).then_some(Meaning { table, other });
+        }
+        task
     }
 
     /// Returns the words to look for.

@@ -27,7 +27,9 @@ pub(super) async fn scan(task: &Task<'_>, ground: &Ground) -> Result<Waiting, Er
     let (engine, deadline) = (task.engine, &task.options.deadline);
     let scan = Scan { words: task.words(), redactor: &engine.config.redactor, key: &engine.tenant.key };
     let (mut tails, mut similar, mut scanned, mut late) = (Vec::new(), Vec::new(), 0, false);
-    let asked = task.meaning.as_ref().filter(|_| ground.compares(task));
+    let meaning = task.meaning.as_ref().filter(|_| ground.compares(task));
+    // The table embeds what waits.
+    let asked = meaning.and_then(|meaning| meaning.table.as_ref());
     for info in &ground.behind {
         let (words, vectors) = (info.reach(DerivedTable::Words), info.reach(DerivedTable::Vectors));
         let mut from = (if asked.is_some() { words.min(vectors) } else { words }).next();

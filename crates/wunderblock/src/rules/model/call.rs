@@ -12,7 +12,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 use ureq::http::{HeaderName, HeaderValue, Response};
 use ureq::{Agent, Body};
-use wunderblock_core::message::Dialect;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Bytes;
 use wunderblock_summary::CallFailure;
 use wunderblock_wire::{ModelReply, ReplyReader};
 
@@ -94,22 +95,89 @@ enum News {
     Failed(CallFailure),
 }
 
+/// An answer that arrives in pieces.
+pub(super) trait Arriving {
+    /// The whole answer.
+    type Answer;
+
+    fn push(&mut self, piece: &[u8]);
+
+    /// Returns the number of bytes that have arrived.
+    fn bytes(&self) -> usize;
+
+    /// Returns whether no further piece is wanted.
+    fn is_done(&self) -> bool;
+
+    /// Returns the answer. `kind` is its content type.
+    fn end(self, kind: &str, words: &ErrorText<'_>) -> Result<Self::Answer, CallFailure>;
+}
+
+impl Arriving for ReplyReader {
+    type Answer = ModelReply;
+
+    fn push(&mut self, piece: &[u8]) {
+        self.push(piece);
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done()
+    }
+
+    fn end(self, kind: &str, words: &ErrorText<'_>) -> Result<ModelReply, CallFailure> {
+        words.reply(self.finish(), kind)
+    }
+}
+
+/// An answer that is read as a whole, up to a maximum.
+pub(super) struct WholeBody {
+    pub(super) body: Vec<u8>,
+    pub(super) max: Bytes,
+}
+
+impl Arriving for WholeBody {
+    type Answer = Vec<u8>;
+
+    fn push(&mut self, piece: &[u8]) {
+        self.body.extend_from_slice(piece);
+    }
+
+    fn bytes(&self) -> usize {
+        self.body.len()
+    }
+
+    fn is_done(&self) -> bool {
+        Bytes(self.body.len() as u64) > self.max
+    }
+
+    fn end(self, _: &str, _: &ErrorText<'_>) -> Result<Vec<u8>, CallFailure> {
+        let is_long = self.is_done();
+        if is_long {
+            return Err(CallFailure::Broken(format!("it has more than {} bytes", grouped(self.max.0))));
+        }
+        Ok(self.body)
+    }
+}
+
 /// A call and its limits.
 pub(super) struct ModelCall<'a> {
-    pub(super) dialect: Dialect,
     pub(super) limits: &'a ModelLimits,
     pub(super) end: Instant,
     pub(super) words: &'a ErrorText<'a>,
 }
 
 impl ModelCall<'_> {
-    /// Sends the request, and reads until the reply is complete.
-    pub(super) fn make(
-        &mut self,
+    /// Sends the request, and reads until the answer is complete.
+    pub(super) fn make<A: Arriving>(
+        &self,
         ask: &SendOptions,
         body: Arc<[u8]>,
+        reading: A,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<ModelReply, CallFailure> {
+    ) -> Result<A::Answer, CallFailure> {
         let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(CallFailure::TimedOut);
@@ -118,16 +186,15 @@ impl ModelCall<'_> {
         let ask = ask.clone();
         let (sender, news) = mpsc::sync_channel(PIECES);
         std::thread::spawn(move || connection(&ask, &agent, &body, &sender));
-        self.follow(&news, progress)
+        self.follow(&news, reading, progress)
     }
 
-    fn follow(
+    fn follow<A: Arriving>(
         &self,
         news: &Receiver<News>,
+        mut reading: A,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<ModelReply, CallFailure> {
-        let most = usize::try_from(self.limits.response.0).unwrap_or(usize::MAX);
-        let mut reading = ReplyReader::new(self.dialect, most);
+    ) -> Result<A::Answer, CallFailure> {
         let mut head: Option<(u16, Option<u64>, String)> = None;
         let mut refusal = Vec::new();
         // The agent enforces separate limits for resolving and connecting, so the total is twice `connect`.
@@ -170,7 +237,7 @@ impl ModelCall<'_> {
             since = Instant::now();
         }
         match head {
-            Some((200..=299, _, kind)) => self.words.reply(reading.finish(), &kind),
+            Some((200..=299, _, kind)) => reading.end(&kind, self.words),
             Some((status, retry_after, _)) => Err(self.words.status(status, retry_after, &refusal)),
             None => Err(broken_off()),
         }

@@ -1,6 +1,6 @@
 //! Address, limits and retries of calls to a model.
 
-use super::call::{self, SendOptions};
+use super::call::{Arriving, ModelCall, SendOptions, WholeBody};
 use super::key::ApiKey;
 use super::status::ErrorText;
 use std::fmt;
@@ -10,13 +10,13 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_redact::Redactor;
 use wunderblock_summary::{CallFailure, TOKEN_TIME, writing_time};
-use wunderblock_wire::ModelReply;
+use wunderblock_wire::{ModelReply, ReplyReader};
 
 /// Version of the Messages API to request: the only version that exists (see the page "Versions" of its
 /// documentation).
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// Base URL of OpenAI's API.
-const OPENAI: &str = "https://api.openai.com/v1";
+pub(in crate::rules) const OPENAI: &str = "https://api.openai.com/v1";
 /// Delay before the first retry. The delay before the second retry is twice as long as before the first.
 const BACKOFF: Duration = Duration::from_millis(500);
 /// Maximum interval between two calls to `progress`.
@@ -55,8 +55,13 @@ impl Endpoint {
         Self { dialect, base_url: String::new(), key, headers: Headers::default(), proxy: None }
     }
 
+    /// Returns the base URL without what surrounds it.
+    fn base(&self) -> &str {
+        self.base_url.trim().trim_end_matches('/')
+    }
+
     fn url(&self) -> Result<String, EndpointError> {
-        let base = self.base_url.trim().trim_end_matches('/');
+        let base = self.base();
         let (own, path) = match self.dialect {
             // Base URLs with and without the version of the API are accepted.
             Dialect::Anthropic if base.ends_with("/v1") => ("", "/messages"),
@@ -68,7 +73,12 @@ impl Endpoint {
             Dialect::Gemini => ("https://generativelanguage.googleapis.com", "/v1beta/models/"),
             dialect @ Dialect::Neutral => return Err(EndpointError::Dialect(dialect)),
         };
-        let base = if base.is_empty() { own } else { base };
+        self.url_of(own, path)
+    }
+
+    /// Returns the URL of a path; `own` is the provider's own base URL.
+    fn url_of(&self, own: &str, path: &str) -> Result<String, EndpointError> {
+        let base = if self.base().is_empty() { own } else { self.base() };
         let has_scheme = base.starts_with("https://") || base.starts_with("http://");
         let url = format!("{base}{path}");
         match url.parse::<ureq::http::Uri>() {
@@ -181,7 +191,27 @@ impl Client {
         limits: ModelLimits,
         redactor: Arc<Redactor>,
     ) -> Result<Self, EndpointError> {
-        let ask = SendOptions::new(endpoint.url()?, endpoint.headers(), endpoint.proxy.as_deref())?;
+        Self::of_url(endpoint.url()?, endpoint, limits, redactor)
+    }
+
+    /// Creates a client for a path that no dialect has, called with the headers of the endpoint's dialect. `own` is the
+    /// provider's own base URL.
+    pub(in crate::rules) fn of_path(
+        endpoint: &Endpoint,
+        [own, path]: [&str; 2],
+        limits: ModelLimits,
+        redactor: Arc<Redactor>,
+    ) -> Result<Self, EndpointError> {
+        Self::of_url(endpoint.url_of(own, path)?, endpoint, limits, redactor)
+    }
+
+    fn of_url(
+        url: String,
+        endpoint: &Endpoint,
+        limits: ModelLimits,
+        redactor: Arc<Redactor>,
+    ) -> Result<Self, EndpointError> {
+        let ask = SendOptions::new(url, endpoint.headers(), endpoint.proxy.as_deref())?;
         Ok(Self { dialect: endpoint.dialect, key: endpoint.key.clone(), ask, limits, redactor })
     }
 
@@ -191,17 +221,17 @@ impl Client {
         self.dialect
     }
 
-    /// Returns how to send a request to a model. For Gemini, the URL contains the model and the streaming mode.
-    fn addressed(&self, model: &str) -> Result<SendOptions, CallFailure> {
-        let mut ask = self.ask.clone();
+    /// Returns the client for a model. For Gemini, the URL contains the model and the streaming mode.
+    fn addressed(&self, model: &str) -> Result<Self, CallFailure> {
+        let mut client = self.clone();
         if self.dialect == Dialect::Gemini {
             let model = model.strip_prefix("models/").unwrap_or(model);
             if !is_path(model) {
                 return Err(CallFailure::Refused(format!("`{model}` is not a model's name")));
             }
-            ask.url = format!("{}{model}:streamGenerateContent?alt=sse", ask.url);
+            client.ask.url = format!("{}{model}:streamGenerateContent?alt=sse", client.ask.url);
         }
-        Ok(ask)
+        Ok(client)
     }
 
     /// Sends a body to a model and reads the reply, which has at most `most` tokens. Returns the reply and the number
@@ -219,15 +249,37 @@ impl Client {
     ) -> Result<(ModelReply, u32), CallFailure> {
         let end =
             Instant::now() + millis(self.limits.total) + millis(writing_time(self.limits.per_token, most));
+        let max = usize::try_from(self.limits.response.0).unwrap_or(usize::MAX);
+        let reading = || ReplyReader::new(self.dialect, max);
+        self.addressed(model)?.ask_until(end, body, reading, progress)
+    }
+
+    /// Sends a body, and returns the whole body of the answer. See [`Client::ask`].
+    pub(in crate::rules) fn ask_whole(
+        &self,
+        body: &[u8],
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Vec<u8>, CallFailure> {
+        let end = Instant::now() + millis(self.limits.total);
+        let reading = || WholeBody { body: Vec::new(), max: self.limits.response };
+        Ok(self.ask_until(end, body, reading, progress)?.0)
+    }
+
+    /// Sends a body until there is an answer, no retry may help, or the time is over. Returns the number of calls, too.
+    fn ask_until<A: Arriving>(
+        &self,
+        end: Instant,
+        body: &[u8],
+        reading: impl Fn() -> A,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(A::Answer, u32), CallFailure> {
         let words = ErrorText { key: self.key.as_ref(), redactor: &self.redactor };
         let body: Arc<[u8]> = body.into();
-        let ask = self.addressed(model)?;
         let mut calls = 0;
         loop {
             calls += 1;
-            let mut call =
-                call::ModelCall { dialect: self.dialect, limits: &self.limits, end, words: &words };
-            let failure = match call.make(&ask, Arc::clone(&body), progress) {
+            let call = ModelCall { limits: &self.limits, end, words: &words };
+            let failure = match call.make(&self.ask, Arc::clone(&body), reading(), progress) {
                 Ok(reply) => return Ok((reply, calls)),
                 Err(failure) => failure,
             };
@@ -305,7 +357,7 @@ mod tests {
             assert!(endpoint.headers().contains(&("x-goog-api-key".to_owned(), "k".to_owned())));
             let client =
                 Client::new(&endpoint, ModelLimits::default(), Arc::new(Redactor::embedded())).unwrap();
-            client.addressed(model).map(|ask| ask.url).map_err(|failure| failure.to_string())
+            client.addressed(model).map(|client| client.ask.url).map_err(|failure| failure.to_string())
         };
         let expected =
             "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:streamGenerateContent?alt=sse";

@@ -12,5 +12,6 @@ mod client;
 mod key;
 mod status;
 
+pub(super) use client::OPENAI;
 pub use client::{Client, Endpoint, EndpointError, Headers, ModelLimits};
 pub use key::ApiKey;
