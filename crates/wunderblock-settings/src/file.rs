@@ -37,6 +37,7 @@ fn invalid(file: &File) -> Option<(&'static str, InvalidValue)> {
         .or_else(|| of(&file.sources))
         .or_else(|| of(&file.instructions))
         .or_else(|| of(&file.budget))
+        .or_else(|| of(&file.embedder))
 }
 
 /// Returns the line of a key, counted from 1, if the key is present.
@@ -61,6 +62,7 @@ mod tests {
     use super::*;
     use crate::sections::compaction::{Compaction, EXTRACTIVE};
     use crate::sections::context::Context;
+    use crate::sections::embedder::EmbedderKeys;
     use crate::sections::scope::ScopeKeys;
     use crate::sections::sources::{Provider, SourceFiles};
     use std::collections::{BTreeMap, BTreeSet};
@@ -69,9 +71,10 @@ mod tests {
     use wunderblock_core::allocate::Shares;
 
     /// Names of all sections, each with its maximum number of keys.
-    const SECTIONS: [(&str, usize); 7] = [
+    const SECTIONS: [(&str, usize); 8] = [
         (File::NAME, File::MAX_KEYS),
         (ScopeKeys::NAME, ScopeKeys::MAX_KEYS),
+        (EmbedderKeys::NAME, EmbedderKeys::MAX_KEYS),
         (Context::NAME, Context::MAX_KEYS),
         (SourceFiles::NAME, SourceFiles::MAX_KEYS),
         (InstructionRules::NAME, InstructionRules::MAX_KEYS),
@@ -195,6 +198,7 @@ mod tests {
                 ["agents", "models", "secrets"].contains(&name.as_str())
                     || name == "scope.user"
                     || name.starts_with("context.")
+                    || name.starts_with("embedder.")
                     || name.starts_with("compaction.")
                     || name.starts_with("sources."),
                 "{name} has a default, which should stand there"

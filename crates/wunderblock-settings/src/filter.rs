@@ -142,7 +142,7 @@ pub fn message_filter(choice: &MessageChoice, sessions: &StreamFilter) -> EventF
 }
 
 /// Returns the projects that a text names: that of a folder, with the folders of its repository, or a name.
-fn projects(text: &str) -> Result<Vec<String>, SettingsError> {
+pub(crate) fn projects(text: &str) -> Result<Vec<String>, SettingsError> {
     let path = Path::new(text);
     if !path.is_dir() {
         return Ok(vec![text.trim_end_matches('/').to_owned()]);

@@ -13,6 +13,7 @@
 //! See docs/design/0028-settings.md.
 
 mod definitions;
+mod embedder;
 mod error;
 mod file;
 pub mod filter;

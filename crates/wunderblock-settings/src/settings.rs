@@ -1,6 +1,7 @@
 //! The resolved settings, and the ledger that they name. A value that the caller gives overrides the settings file,
 //! which overrides the default.
 
+use crate::embedder::embedder;
 use crate::error::SettingsError;
 use crate::file::parsed;
 use crate::home::{Person, default_db};
@@ -80,6 +81,7 @@ impl Settings {
             let rules = Redactor::with_rules(&read(&path)?);
             config.redactor = Arc::new(rules.map_err(|error| SettingsError::file(&path, error.to_string()))?);
         }
+        config.embedder = embedder(&file.embedder, &config)?;
         Ok(Self { db, file, config, unusable: None })
     }
 

@@ -1,13 +1,21 @@
 //! Progress bars on stderr.
 
 use crate::args::Global;
+use crate::drawing::terminal::clean;
+use crate::output::console::say;
 use crate::output::exit::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wunderblock::{Engine, Error, Progress};
 
 /// Counts and indexes waiting events, and shows a progress bar.
 pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
-    with_bar(global, "counting and indexing", async |on| engine.maintenance().catch_up(on).await).await
+    with_bar(global, "counting and indexing", async |on| engine.maintenance().catch_up(on).await).await?;
+    if let Some((model, failure)) = engine.embedder().and_then(|own| Some((own.model(), own.failure()?))) {
+        let line =
+            format!("the embedder `{model}` failed: {failure}; `wunderblock doctor` says what waits for it");
+        say(global, &clean(&line));
+    }
+    Ok(())
 }
 
 /// Runs work on events with a bar that shows its progress.

@@ -7,6 +7,7 @@
 pub mod budget;
 pub mod compaction;
 pub mod context;
+pub mod embedder;
 pub mod instructions;
 pub mod root;
 pub mod scope;

@@ -3,6 +3,7 @@
 use super::Section;
 use super::compaction::Compaction;
 use super::context::Context;
+use super::embedder::EmbedderKeys;
 use super::scope::ScopeKeys;
 use super::sources::SourceFiles;
 use serde::Deserialize;
@@ -27,6 +28,9 @@ pub struct File {
     /// Whose data a program records and sees.
     #[serde(default)]
     pub scope: ScopeKeys,
+    /// Model that embeds texts of chosen scopes.
+    #[serde(default)]
+    pub embedder: EmbedderKeys,
     /// Defaults of the options of a request.
     #[serde(default)]
     pub context: Context,
