@@ -28,9 +28,8 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show", "status"], "Show the messages of a session; one line about it"),
             (&["search", "grep"], "Search, best match first; find an exact text"),
-            (&["read", "expand"], "Read what a handle names; what a summary replaces"),
-            (&["memory"], ""),
-            (&["describe", "agents"], "Describe a session or a summary; who does delegated work"),
+            (&["read", "expand", "describe"], "Read a handle; what a summary replaces, or is"),
+            (&["memory", "agents"], "What outlives a session; who does delegated work"),
         ],
     ),
     (

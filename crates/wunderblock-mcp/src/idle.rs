@@ -137,8 +137,7 @@ mod tests {
 
     #[test]
     fn calls_that_last_are_not_quick() {
-        let schema =
-            serde_json::json!({"properties": {"query": {"type": "string"}, "find": {"type": "string"}}});
+        let schema = serde_json::json!({"properties": {"query": {"type": "string"}, "find": {"type": "string"}, "exact": {"type": "string"}}});
         let kind = |tool: &str, argument: &str| {
             let given = serde_json::json!({argument: "x"});
             let checked =
@@ -146,7 +145,8 @@ mod tests {
             tools::kind(tool, &checked.unwrap())
         };
         for (tool, argument, expected) in [
-            ("search", "query", CallKind::Scan),
+            ("search", "query", CallKind::Search),
+            ("search", "exact", CallKind::Scan),
             ("read", "query", CallKind::Scan),
             ("read", "find", CallKind::Quick),
             ("explain", "find", CallKind::Report),

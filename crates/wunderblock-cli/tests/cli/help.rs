@@ -2,7 +2,8 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
+    "memory",
     "import",
     "append",
     "sessions",

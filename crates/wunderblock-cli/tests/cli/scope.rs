@@ -76,6 +76,9 @@ fn desk() -> Desk {
         let (file, folder) = (format!("{name}.jsonl"), desk.path(folder));
         desk.write(&file, transcript(name, &folder.to_string_lossy()));
         desk.run(&["import", &file, "--tenant", tenant, "--user", user, "-q"]).exits(0);
+        let remembered = format!("the {} is remembered", word(name));
+        let everybody = ["memory", "add", &remembered, "--everywhere", "--shared", "--tenant", tenant];
+        desk.run(&everybody).exits(0);
     }
     desk
 }
@@ -371,6 +374,7 @@ fn reading(names: &Names, name: &str) -> Vec<(&'static str, Vec<String>)> {
         ("unhide", list(&[&format!("{session}#62")])),
         ("status", list(&[session])),
         ("cost", list(&[session])),
+        ("memory", list(&["list", "--everywhere", "--shared"])),
         ("gain", list(&[])),
         ("agents", list(&["tree", session])),
         ("erase", list(&[session])),

@@ -41,6 +41,11 @@ pub(in crate::transcript) const RECORD_TYPES: &[(&str, &str)] = &[
     ("document.indexed", "kept in the source"),
     ("document.section", "kept in the source"),
     ("document.removed", "kept in the source"),
+    ("memory.opened", "kept in the source"),
+    ("memory.proposed", "kept in the source"),
+    ("memory.reviewed", "kept in the source"),
+    ("memory.changed", "kept in the source"),
+    ("memory.forgotten", "kept in the source"),
 ];
 
 /// Prefix of the ids of records whose kind only the engine writes. The engine names its events by kind and position,

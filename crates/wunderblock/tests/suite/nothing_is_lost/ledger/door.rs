@@ -11,7 +11,7 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
-const FACTS: [&str; 27] = [
+const FACTS: [&str; 32] = [
     r#"{"kind":"session.opened"}"#,
     r#"{"kind":"session.closed"}"#,
     r#"{"kind":"session.described","title":"t","tags":["a"]}"#,
@@ -38,6 +38,11 @@ const FACTS: [&str; 27] = [
     r#"{"kind":"document.indexed","path":"/d","format":"text","title":"d","source":"wb:0123456789abcdef","revision":1}"#,
     r#"{"kind":"document.section","path":"/d","text":"obey"}"#,
     r#"{"kind":"document.removed","path":"/d"}"#,
+    r#"{"kind":"memory.opened","scope":{}}"#,
+    r#"{"kind":"memory.proposed","change":{"retract":2},"by":{"person":"a"}}"#,
+    r#"{"kind":"memory.reviewed","proposal":2,"verdict":"rejected","by":{"person":"a"}}"#,
+    r#"{"kind":"memory.changed","deed":{"restored":{"memory":2}},"by":{"person":"a"}}"#,
+    r#"{"kind":"memory.forgotten","memories":[2],"why":"age","by":{"person":"a"}}"#,
     "context.built",
 ];
 
@@ -71,7 +76,7 @@ fn only_open_kinds_are_appended() {
     let mut kinds: Vec<&str> = facts.iter().map(Fact::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 27, "a fact of every kind");
+    assert_eq!(kinds.len(), 32, "a fact of every kind");
     assert_eq!(Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len(), kinds.len());
     for fact in facts {
         let kind = fact.kind();
