@@ -76,8 +76,7 @@ impl Bm25 {
 pub(crate) struct Counter<'o> {
     order: &'o PassageOrder,
     has_windows: bool,
-    said: Bm25,
-    outside: Bm25,
+    bm25: Bm25,
     sessions: Statistics,
     /// Counts of the current term, in twentieths.
     window_counts: Vec<u16>,
@@ -94,8 +93,8 @@ impl<'o> Counter<'o> {
         Self {
             order,
             has_windows,
-            said: Bm25::of(sums.spoken, if has_windows { lengths.wide } else { own }),
-            outside: Bm25::of(sums.outside, sums.outside_terms * u64::from(OWN)),
+            // The lengths of outputs are compared with those of what was said, so a long one counts little.
+            bm25: Bm25::of(sums.spoken, if has_windows { lengths.wide } else { own }),
             sessions: Statistics {
                 docs: sessions.iter().filter(|session| session.terms() > 0).count() as u64,
                 terms: lengths.own,
@@ -188,11 +187,9 @@ impl<'o> Counter<'o> {
             if is_weak && !is_set(touched, place) {
                 continue;
             }
-            let is_outside = entry.traits.has(Traits::OUTSIDE);
-            let own = u32::from(entry.len) * OWN;
-            let length = if self.has_windows || is_outside { entry.wide } else { own };
-            let bm25 = if is_outside { self.outside } else { self.said };
-            *sum += bm25.weigh(idf, count, length);
+            let is_wide = self.has_windows || entry.traits.has(Traits::OUTSIDE);
+            let length = if is_wide { entry.wide } else { u32::from(entry.len) * OWN };
+            *sum += self.bm25.weigh(idf, count, length);
         }
     }
 

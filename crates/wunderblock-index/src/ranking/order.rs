@@ -94,8 +94,6 @@ pub(crate) struct Sums {
     pub(crate) outside: u64,
     /// Lengths of what was said.
     pub(crate) lengths: Lengths,
-    /// Length of the other rows in terms.
-    pub(crate) outside_terms: u64,
 }
 
 impl PassageOrder {
@@ -382,7 +380,6 @@ impl Layout {
         }
         for (segment, at, entry) in outside {
             self.sums.outside += 1;
-            self.sums.outside_terms += u64::from(entry.wide) / u64::from(window::OWN);
             self.place(segment, at, entry);
         }
     }
