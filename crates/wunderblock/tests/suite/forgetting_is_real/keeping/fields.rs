@@ -137,10 +137,10 @@ fn erased_positions_leave_the_names_of_lanes_alone() {
     block_on(session.erase(Seq(1), head.prev(), None)).unwrap();
     assert_eq!(problems(&engine), [""; 0]);
     drop(engine);
-    // The id of the position that is left begins with that of an earlier one.
     let last = format!("qx-id-{}", head.0 - 1);
     let left = left(home.0.path(), &marks);
-    let stays = |mark: &&str| mark.starts_with("qx-lane") || *mark == last || *mark == "qx-id-2";
+    // The id of the position that is left may begin with that of an earlier one.
+    let stays = |mark: &&str| mark.starts_with("qx-lane") || last.starts_with(*mark);
     assert!(left.iter().all(stays), "{left:?}");
 }
 
