@@ -5,9 +5,9 @@
 //! the hit is returned.
 
 use super::ground::Ground;
-use super::options::Task;
 use super::resolve::read_rows;
 use super::snippet::find_folded;
+use super::task::Task;
 use crate::base::error::Error;
 use crate::base::parallel;
 use crate::ledger::engine::Engine;

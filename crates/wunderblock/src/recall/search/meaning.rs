@@ -2,7 +2,7 @@
 
 use super::ground::Ground;
 use super::hit::SearchCut;
-use super::options::Task;
+use super::task::Task;
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::base::parallel;

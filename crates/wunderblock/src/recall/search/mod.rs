@@ -15,6 +15,7 @@ mod meaning;
 mod options;
 mod resolve;
 mod snippet;
+mod task;
 mod waiting;
 
 pub(crate) use aside::{Aside, search_aside};
@@ -32,9 +33,9 @@ use crate::rules::tokens::Vocabulary;
 use fusion::Ranking;
 use ground::Ground;
 use hit::RankedHit;
-use options::Task;
 use snippet::snippet;
 use std::collections::HashSet;
+use task::Task;
 use wunderblock_core::units::Tokens;
 use wunderblock_index::Question;
 use wunderblock_store::{DerivedTable, StoreError};

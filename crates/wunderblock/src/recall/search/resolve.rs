@@ -2,8 +2,8 @@
 
 use super::hit::{DocumentPlace, RankedHit, SearchHit};
 use super::kept_scan::KeptScan;
-use super::options::Task;
 use super::snippet::{redacted, snippet};
+use super::task::Task;
 use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::reading::stored::{decode_event, read_texts};

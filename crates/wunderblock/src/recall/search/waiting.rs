@@ -1,7 +1,7 @@
 //! Search in documents that are not indexed yet. They are scanned and ranked like the indexed ones.
 
 use super::ground::Ground;
-use super::options::Task;
+use super::task::Task;
 use crate::base::error::Error;
 use crate::ledger::reading::stored::read_page;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS};

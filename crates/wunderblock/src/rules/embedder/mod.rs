@@ -24,6 +24,9 @@ use wunderblock_summary::CallFailure;
 
 /// Maximum number of texts in a call. Some servers accept no more.
 pub(crate) const TEXTS_MAX: usize = 32;
+/// Maximum number of bytes of a text that are sent: more than a passage of words has. A longer one, such as a key or an
+/// encoded file, would be refused by some servers, and everything after it would wait forever.
+const TEXT_BYTES: usize = 1_024;
 /// Time after a failure in which the model is not called again, so that no search waits for it.
 const PAUSE: Duration = Duration::from_secs(60);
 /// Text that is sent to learn the number of dimensions, and whether the model answers.
@@ -37,7 +40,8 @@ pub trait Embed: Send + Sync {
     /// Returns the number of dimensions, or `None` to take that of the vectors that are there, or of the first answer.
     fn dimensions(&self) -> Option<usize>;
 
-    /// Returns the numbers of each text, in the order of the texts. The texts are redacted, and at most 32. `progress`
+    /// Returns the numbers of each text, in the order of the texts. The texts are redacted, at most 32, and have
+    /// at most 1,024 bytes each. `progress`
     /// receives the number of bytes of the answer from time to time, and returns whether to continue.
     ///
     /// # Errors
@@ -49,7 +53,7 @@ pub trait Embed: Send + Sync {
     ) -> Result<Vec<Vec<f32>>, CallFailure>;
 }
 
-/// Scopes whose texts may be sent. A scope must be in each list that is not empty; if both are, none is chosen.
+/// Scopes whose texts may be sent. A scope must be in each list that is not empty; two empty lists choose nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChosenScopes {
     /// Names of projects, as in [`Scope::project`].
@@ -140,16 +144,18 @@ impl Embedder {
     }
 
     /// Returns the vectors of redacted texts, in their order.
-    pub(crate) fn vectors(
+    pub(crate) fn vectors<'t>(
         &self,
-        texts: &[&str],
+        texts: &[&'t str],
         progress: &mut dyn FnMut(usize) -> bool,
     ) -> Result<Vec<Vector>, CallFailure> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, failure)) = failed.filter(|(at, _)| at.elapsed() < PAUSE) {
             return Err(failure);
         }
-        let made = self.by.embed(texts, progress).and_then(|numbers| self.checked(&numbers, texts.len()));
+        let head = |text: &&'t str| text.get(..text.floor_char_boundary(TEXT_BYTES)).unwrap_or(text);
+        let heads: Vec<&str> = texts.iter().map(head).collect();
+        let made = self.by.embed(&heads, progress).and_then(|numbers| self.checked(&numbers, texts.len()));
         // A search that is given up says nothing about the model.
         if !matches!(made, Err(CallFailure::Stopped)) {
             let failed = made.as_ref().err().map(|failure| (Instant::now(), failure.clone()));

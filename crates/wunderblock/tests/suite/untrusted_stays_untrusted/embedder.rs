@@ -128,12 +128,14 @@ fn only_redacted_texts_of_chosen_projects_are_sent() {
             Some(OWN),
             &["Agent Meadowlark meets the courier.", &format!("my key is {}", secret())],
         );
+        append(&engine, "own", vec![said("long", Role::User, &format!("{}é", "x".repeat(1_023)))]);
         append(&engine, "own", vec![result("r", "c", "the output of a tool says marzipan")]);
         add(&engine, "other", Some(OTHER), &["The bakery opens at seven."]);
         add(&engine, "nobody", None, &["The lighthouse is closed."]);
         catch_up(&engine);
         let sent = |text: &str| provider.requests().iter().filter(|request| request.says(text)).count();
         assert_eq!((sent("Meadowlark"), sent("my key is ")), (1, 1));
+        assert_eq!((sent(&"x".repeat(1_023)), sent("xé")), (1, 0), "a text is cut");
         for text in [secret().as_str(), "bakery", "lighthouse", "marzipan"] {
             assert_eq!(sent(text), 0, "{text}");
         }
@@ -141,7 +143,7 @@ fn only_redacted_texts_of_chosen_projects_are_sent() {
         let bearer = format!("Bearer {KEY}");
         assert!(asked.iter().all(|request| request.header("authorization") == Some(bearer.as_str())));
         let label = if api == EmbeddingApi::Ollama { "ollama/m" } else { "openai/m" };
-        assert_eq!(coverage(&home), [by_table(2), (label.to_owned(), 2)]);
+        assert_eq!(coverage(&home), [by_table(2), (label.to_owned(), 3)]);
         // The question is sent, without secrets, if vectors of the model are in scope.
         ask(&engine, &format!("who meets the plumber {}", secret()));
         assert_eq!((sent("plumber"), sent(&secret())), (1, 0));
@@ -160,7 +162,7 @@ fn only_redacted_texts_of_chosen_projects_are_sent() {
         }
         catch_up(&engine);
         assert_eq!(provider.requests().len(), before, "nothing is sent twice, or for another project");
-        assert!(notes(&engine).contains(&format!("2 by `{label}`")));
+        assert!(notes(&engine).contains(&format!("3 by `{label}`")));
     }
 }
 
