@@ -9,6 +9,8 @@
 mod log;
 mod memory;
 mod proposal;
+#[cfg(test)]
+mod tests;
 
 pub use log::MemoryLog;
 pub use memory::{Memory, MemoryState, MemoryVersion};

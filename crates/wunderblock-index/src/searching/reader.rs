@@ -28,7 +28,7 @@ impl<'q, F> PostingsReader<'q, F> {
         Self { query, fetch, block: None }
     }
 
-    /// Returns the postings of a term by document, or `None` if there are none.
+    /// Returns the postings of a term by document, or `None` if the source does not contain it.
     pub(crate) fn by_document<E, B>(
         &mut self,
         docs: &Docs,
