@@ -34,7 +34,15 @@ fn facts() -> impl Strategy<Value = Fact> {
         let claim = Some(Claim::new(MemoryKind::Fact, Body::from("a claim")));
         let held = if is_held { vec![HoldReason::Tainted] } else { Vec::new() };
         let (evidence, near) = (Vec::new(), Vec::new());
-        Fact::MemoryProposed(Box::new(MemoryProposed { change, claim, by, evidence, near, held, spent: None }))
+        Fact::MemoryProposed(Box::new(MemoryProposed {
+            change,
+            claim,
+            by,
+            evidence,
+            near,
+            held,
+            spent: None,
+        }))
     });
     let reviewed = (seq(), authors(), any::<bool>()).prop_map(|(proposal, by, is_approved)| {
         let verdict = if is_approved { MemoryVerdict::Approved } else { MemoryVerdict::Rejected };
