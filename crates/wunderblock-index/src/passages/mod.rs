@@ -6,7 +6,7 @@
 //! ```
 //! A message of a chat is mostly one passage; a long answer has many. [`traits`] are cheap facts about a passage that
 //! [`crate::ranking`] weighs: they say nothing about the subject, but something about what kind of question the passage
-//! may answer. [`lists`] are the words from which they are read.
+//! may answer. `lists` are the words from which they are read.
 
 pub mod cut;
 pub(crate) mod lists;
